@@ -1,0 +1,311 @@
+//! `.gl`: topology as neighbour lists, one set of sections per stored direction.
+//!
+//! The description in the header gives nodes, edges, whether the graph is undirected and the order within lists. A
+//! [`GraphShape`] plans a file; a [`GraphLayout`] is what was found in one, every count checked.
+
+use crate::bytes::{first_nonzero, put, u64_at};
+use crate::header::{DESCRIPTION_AT, DESCRIPTION_LENGTH, SectionPlan};
+use crate::{Direction, ElementType, Error, FileKind, Header, Result, Section, SectionKind};
+use std::fmt;
+use std::str::FromStr;
+
+const NODES_AT: usize = 0;
+const EDGES_AT: usize = 8;
+const UNDIRECTED_AT: usize = 16;
+const ORDER_AT: usize = 17;
+const DESCRIPTION_USED: usize = 18;
+
+/// The order of the neighbours within one list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum ListOrder {
+    /// Ascending ids: membership by binary search, and what packing needs.
+    #[default]
+    Id = 0,
+    /// Ascending times.
+    Time = 1,
+    /// As the source had them.
+    File = 2,
+}
+
+impl ListOrder {
+    const ALL: [ListOrder; 3] = [ListOrder::Id, ListOrder::Time, ListOrder::File];
+
+    /// The name used in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            ListOrder::Id => "id",
+            ListOrder::Time => "time",
+            ListOrder::File => "file",
+        }
+    }
+}
+
+impl fmt::Display for ListOrder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for ListOrder {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        ListOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(|| {
+            Error::impossible("neighbour order", format!("{text:?} is none of id, time, file"))
+        })
+    }
+}
+
+/// What a `.gl` file to be written will hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphShape {
+    /// Number of nodes.
+    pub num_nodes: u64,
+    /// Number of stored edges of one direction.
+    pub num_edges: u64,
+    /// Whether every edge is stored both ways in one set.
+    pub undirected: bool,
+    /// The order within lists.
+    pub order: ListOrder,
+    /// The stored directions: `[Both]` when undirected, else out, in, or out and in.
+    pub directions: Vec<Direction>,
+    /// `I32` or `I64`.
+    pub neighbours: ElementType,
+    /// Whether the source row of every edge is stored.
+    pub edge_ids: bool,
+    /// Whether weights are stored.
+    pub weights: bool,
+    /// Whether edge times are stored.
+    pub edge_times: bool,
+    /// Whether the nodes' original ids are stored.
+    pub original_ids: bool,
+}
+
+impl GraphShape {
+    /// A directed graph stored one or both ways, neighbours as narrow as its ids allow, nothing optional.
+    pub fn new(num_nodes: u64, num_edges: u64, directions: &[Direction]) -> Self {
+        GraphShape {
+            num_nodes,
+            num_edges,
+            undirected: directions == [Direction::Both],
+            order: ListOrder::Id,
+            directions: directions.to_vec(),
+            neighbours: narrowest(num_nodes),
+            edge_ids: false,
+            weights: false,
+            edge_times: false,
+            original_ids: false,
+        }
+    }
+
+    fn encode(&self) -> [u8; DESCRIPTION_LENGTH] {
+        let mut description = [0; DESCRIPTION_LENGTH];
+        put(&mut description, NODES_AT, &self.num_nodes.to_le_bytes());
+        put(&mut description, EDGES_AT, &self.num_edges.to_le_bytes());
+        description[UNDIRECTED_AT] = self.undirected.into();
+        description[ORDER_AT] = self.order as u8;
+        description
+    }
+
+    fn sections(&self) -> Vec<SectionPlan> {
+        let (nodes, edges) = (self.num_nodes, self.num_edges);
+        let mut plans: Vec<SectionPlan> = Vec::new();
+        for &direction in &self.directions {
+            let optional = [
+                (self.edge_ids, SectionKind::EdgeIds, ElementType::I64),
+                (self.weights, SectionKind::Weights, ElementType::F32),
+                (self.edge_times, SectionKind::EdgeTimes, ElementType::I64),
+            ];
+            plans.push((SectionKind::Offsets, Some(direction), ElementType::U64, nodes + 1));
+            plans.push((SectionKind::Neighbours, Some(direction), self.neighbours, edges));
+            let wanted = optional.into_iter().filter(|(wanted, ..)| *wanted);
+            plans.extend(wanted.map(|(_, kind, element)| (kind, Some(direction), element, edges)));
+        }
+        if self.original_ids {
+            plans.push((SectionKind::OriginalIds, None, ElementType::I64, nodes));
+        }
+        plans
+    }
+}
+
+/// The narrowest type that holds every id of a graph; both are torch types.
+pub(crate) fn narrowest(num_nodes: u64) -> ElementType {
+    if num_nodes < 1 << 31 { ElementType::I32 } else { ElementType::I64 }
+}
+
+/// The sections of one stored direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DirectionSections {
+    /// Which way the lists point.
+    pub direction: Direction,
+    /// `u64[N + 1]`.
+    pub offsets: Section,
+    /// `i32[M]` or `i64[M]`.
+    pub neighbours: Section,
+    /// `i64[M]`.
+    pub edge_ids: Option<Section>,
+    /// `f32[M]`.
+    pub weights: Option<Section>,
+    /// `i64[M]`.
+    pub edge_times: Option<Section>,
+}
+
+/// What a `.gl` file holds, every count checked against nodes and edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphLayout {
+    /// Number of nodes.
+    pub num_nodes: u64,
+    /// Number of stored edges of one direction.
+    pub num_edges: u64,
+    /// Whether one set of lists serves both directions.
+    pub undirected: bool,
+    /// The order within lists.
+    pub order: ListOrder,
+    /// The stored directions, one or two.
+    pub directions: Vec<DirectionSections>,
+    /// `i64[N]`: ids of the source, when the file was renumbered or mapped.
+    pub original_ids: Option<Section>,
+}
+
+impl Header {
+    /// Plans a `.gl` file.
+    pub fn for_graph(shape: &GraphShape) -> Result<Self> {
+        let limit = i64::MAX as u64;
+        if shape.num_nodes >= limit || shape.num_edges > limit {
+            let problem =
+                format!("{} nodes and {} edges exceed 2^63", shape.num_nodes, shape.num_edges);
+            return Err(Error::impossible("graph", problem));
+        }
+        if shape.neighbours != narrowest(shape.num_nodes) && shape.neighbours != ElementType::I64 {
+            let problem = format!("{} nodes as {} neighbours", shape.num_nodes, shape.neighbours);
+            return Err(Error::impossible("graph", problem));
+        }
+        let expected = shape.undirected == (shape.directions == [Direction::Both]);
+        let known = matches!(
+            shape.directions[..],
+            [Direction::Both]
+                | [Direction::Out]
+                | [Direction::In]
+                | [Direction::Out, Direction::In]
+        );
+        if !expected || !known {
+            let problem =
+                format!("directions {:?}, undirected {}", shape.directions, shape.undirected);
+            return Err(Error::impossible("graph", problem));
+        }
+        Header::plan(FileKind::Graph, shape.encode(), shape.sections())
+    }
+
+    /// What a `.gl` file holds.
+    pub fn graph_layout(&self) -> Result<GraphLayout> {
+        if self.kind() != FileKind::Graph {
+            let found = self.kind().name().to_owned();
+            return Err(Error::Magic { expected: FileKind::Graph.name(), found });
+        }
+        let description = self.description();
+        let place = |offset: usize| (DESCRIPTION_AT + offset) as u64;
+        let (num_nodes, num_edges) = (u64_at(description, NODES_AT), u64_at(description, EDGES_AT));
+        if num_nodes >= i64::MAX as u64 {
+            return Err(Error::field(
+                "number of nodes",
+                place(NODES_AT),
+                num_nodes,
+                "below 2^63 - 1",
+            ));
+        }
+        let undirected = match description[UNDIRECTED_AT] {
+            0 => false,
+            1 => true,
+            other => return Err(Error::field("undirected", place(UNDIRECTED_AT), other, "0 or 1")),
+        };
+        let code = description[ORDER_AT];
+        let order = ListOrder::ALL
+            .into_iter()
+            .find(|&order| order as u8 == code)
+            .ok_or_else(|| Error::field("neighbour order", place(ORDER_AT), code, "0 to 2"))?;
+        if let Some(at) = first_nonzero(description, DESCRIPTION_USED..DESCRIPTION_LENGTH) {
+            return Err(Error::field("reserved byte", place(at), description[at], 0));
+        }
+        let possible: &[Direction] =
+            if undirected { &[Direction::Both] } else { &[Direction::Out, Direction::In] };
+        let counts = Counts { header: self, num_nodes, num_edges };
+        let mut directions = Vec::new();
+        for &direction in possible {
+            directions.extend(counts.direction(direction)?);
+        }
+        if directions.is_empty() {
+            let section = format!("{}.{}", SectionKind::Offsets.name(), possible[0]);
+            return Err(Error::MissingSection {
+                section,
+                why: "a .gl file stores at least one direction",
+            });
+        }
+        let original_ids =
+            counts.optional(SectionKind::OriginalIds, None, ElementType::I64, num_nodes)?;
+        Ok(GraphLayout { num_nodes, num_edges, undirected, order, directions, original_ids })
+    }
+}
+
+/// Looks sections up and checks their type and count.
+struct Counts<'a> {
+    header: &'a Header,
+    num_nodes: u64,
+    num_edges: u64,
+}
+
+impl Counts<'_> {
+    fn direction(&self, direction: Direction) -> Result<Option<DirectionSections>> {
+        let some = Some(direction);
+        let Some(&offsets) = self.header.section(SectionKind::Offsets, some) else {
+            let is_orphan = |section: &Section| section.kind.is_some() && section.direction == some;
+            if self.header.sections().iter().any(is_orphan) {
+                let section = format!("{}.{direction}", SectionKind::Offsets.name());
+                return Err(Error::MissingSection { section, why: "its lists need offsets" });
+            }
+            return Ok(None);
+        };
+        self.check(&offsets, ElementType::U64, self.num_nodes + 1)?;
+        let neighbours = *self.header.section(SectionKind::Neighbours, some).ok_or_else(|| {
+            let section = format!("{}.{direction}", SectionKind::Neighbours.name());
+            Error::MissingSection { section, why: "offsets need neighbours" }
+        })?;
+        let wide = neighbours.element == ElementType::I64;
+        self.check(
+            &neighbours,
+            if wide { ElementType::I64 } else { narrowest(self.num_nodes) },
+            self.num_edges,
+        )?;
+        let per_edge = |kind, element| self.optional(kind, some, element, self.num_edges);
+        Ok(Some(DirectionSections {
+            direction,
+            offsets,
+            neighbours,
+            edge_ids: per_edge(SectionKind::EdgeIds, ElementType::I64)?,
+            weights: per_edge(SectionKind::Weights, ElementType::F32)?,
+            edge_times: per_edge(SectionKind::EdgeTimes, ElementType::I64)?,
+        }))
+    }
+
+    fn optional(
+        &self,
+        kind: SectionKind,
+        direction: Option<Direction>,
+        element: ElementType,
+        count: u64,
+    ) -> Result<Option<Section>> {
+        let section = self.header.section(kind, direction).copied();
+        if let Some(section) = &section {
+            self.check(section, element, count)?;
+        }
+        Ok(section)
+    }
+
+    fn check(&self, section: &Section, element: ElementType, count: u64) -> Result<()> {
+        if section.element == element && section.count == count {
+            return Ok(());
+        }
+        let found = format!("{section} of {} x {}", section.count, section.element);
+        Err(Error::field("section", section.offset, found, format!("{count} x {element}")))
+    }
+}
