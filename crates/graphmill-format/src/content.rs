@@ -16,11 +16,13 @@ pub fn first_bad_offset(previous: u64, offsets: &[u64], limit: u64) -> Option<us
 }
 
 /// Integers that can be node ids.
-pub trait NodeId: Copy {
+pub trait NodeId: Copy + Ord {
     /// The value, if it is not negative.
     fn id(self) -> Option<u64>;
     /// The value as unsigned bits: a negative one becomes larger than any id.
     fn bits(self) -> u64;
+    /// Whether an id is negative or not below `num_nodes`, without saying which.
+    fn any_bad(ids: &[Self], num_nodes: u64) -> bool;
 }
 
 impl NodeId for i32 {
@@ -29,6 +31,11 @@ impl NodeId for i32 {
     }
     fn bits(self) -> u64 {
         i64::from(self) as u64
+    }
+    fn any_bad(ids: &[Self], num_nodes: u64) -> bool {
+        // Negative ids are 2^31 or more without their sign, and no valid i32 reaches that.
+        let limit = num_nodes.min(1 << 31) as u32;
+        ids.iter().fold(false, |bad, &id| bad | (id as u32 >= limit))
     }
 }
 
@@ -39,16 +46,40 @@ impl NodeId for i64 {
     fn bits(self) -> u64 {
         self as u64
     }
+    fn any_bad(ids: &[Self], num_nodes: u64) -> bool {
+        let limit = num_nodes.min(1 << 63);
+        ids.iter().fold(false, |bad, &id| bad | (id as u64 >= limit))
+    }
 }
 
 /// The first id that is negative or not below `num_nodes`.
 pub fn first_bad_id<T: NodeId>(ids: &[T], num_nodes: u64) -> Option<usize> {
-    let largest = ids.iter().fold(0, |largest, id| id.bits().max(largest));
-    // Bits of negative ids start at 2^63, so a limit above it would let them pass.
-    if ids.is_empty() || largest < num_nodes.min(1 << 63) {
+    if !T::any_bad(ids, num_nodes) {
         return None;
     }
     ids.iter().position(|id| id.id().is_none_or(|id| id >= num_nodes))
+}
+
+/// How many ids are below their predecessor, or None if an id is negative or not below `num_nodes`.
+pub fn count_descents<T: NodeId>(ids: &[T], num_nodes: u64) -> Option<usize> {
+    // Short runs keep the counters as narrow as the ids and the second look in the nearest cache.
+    let run = |start: usize| {
+        let end = ids.len().min(start + 4097);
+        let pairs = ids[start + 1..end].iter().zip(&ids[start..end - 1]);
+        let descents = pairs.fold(0_u32, |count, (id, before)| count + u32::from(id < before));
+        if T::any_bad(&ids[start..end], num_nodes) { None } else { Some(descents as usize) }
+    };
+    match ids {
+        [] => Some(0),
+        [_] => {
+            if T::any_bad(ids, num_nodes) {
+                None
+            } else {
+                Some(0)
+            }
+        }
+        _ => (0..ids.len() - 1).step_by(4096).map(run).sum(),
+    }
 }
 
 /// The first weight that is negative, infinite or not a number.
@@ -91,6 +122,22 @@ mod tests {
         assert_eq!(first_bad_id(&[0_i64], 0), Some(0));
         assert_eq!(first_bad_id(&[7_i32, -1], 1 << 40), Some(1));
         assert_eq!(first_bad_id(&[7_i64, -2], u64::MAX), Some(1));
+    }
+
+    #[test]
+    fn descents_are_counted_across_runs() {
+        let mut ids: Vec<i32> = (1..10_001).collect();
+        assert_eq!(count_descents(&ids, 10_001), Some(0));
+        assert_eq!(count_descents(&ids, 10_000), None);
+        for at in [1, 4095, 4096, 4097, 8192, 9999] {
+            ids[at] = 0;
+        }
+        let slow = ids.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert_eq!(count_descents(&ids, 10_001), Some(slow));
+        assert_eq!(count_descents(&[5_i64, 5, 4, 9, 0], 10), Some(2));
+        assert_eq!(count_descents(&[5_i64, -1], 10), None);
+        assert_eq!(count_descents::<i64>(&[], 0), Some(0));
+        assert_eq!((count_descents(&[5_i64], 6), count_descents(&[5_i64], 5)), (Some(0), None));
     }
 
     #[test]

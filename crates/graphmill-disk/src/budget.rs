@@ -1,0 +1,231 @@
+//! One account for all the memory graphmill allocates.
+//! Whatever grows with the data reserves here first and gives back by dropping; ingest and loaders
+//! of one dataset share one [`Budget`]. It only counts: it must not know what the memory is for,
+//! and it never allocates or frees any.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// A shared upper bound on anonymous memory. Clones draw on the same account.
+///
+/// ```
+/// use graphmill_disk::Budget;
+/// let budget = Budget::new(100);
+/// let window = budget.reserve(60, "the window")?;
+/// assert!(budget.reserve(50, "the hot rows").is_err());
+/// drop(window);
+/// assert_eq!((budget.used(), budget.peak()), (0, 60));
+/// # Ok::<(), graphmill_disk::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Budget {
+    account: Arc<Account>,
+}
+
+#[derive(Debug)]
+struct Account {
+    total: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Budget {
+    /// A budget of `total` bytes.
+    pub fn new(total: u64) -> Self {
+        let account = Account { total, used: AtomicU64::new(0), peak: AtomicU64::new(0) };
+        Self { account: Arc::new(account) }
+    }
+
+    /// A budget that only counts.
+    pub fn unlimited() -> Self {
+        Self::new(u64::MAX)
+    }
+
+    /// All bytes of the budget.
+    pub fn total(&self) -> u64 {
+        self.account.total
+    }
+
+    /// Bytes reserved now.
+    pub fn used(&self) -> u64 {
+        self.account.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes nobody has reserved.
+    pub fn free(&self) -> u64 {
+        self.total() - self.used()
+    }
+
+    /// The most bytes that were ever reserved at once.
+    pub fn peak(&self) -> u64 {
+        self.account.peak.load(Ordering::Relaxed)
+    }
+
+    /// Takes `bytes` out of the budget until the reservation is dropped, or says why not.
+    ///
+    /// `what` names the purpose in the error: "the sort buffer", "a batch of 1024 seeds".
+    pub fn reserve(&self, bytes: u64, what: &str) -> Result<Reservation> {
+        self.take(bytes, what)?;
+        Ok(Reservation { budget: self.clone(), bytes, what: what.to_owned() })
+    }
+
+    fn take(&self, bytes: u64, what: &str) -> Result<()> {
+        let Account { total, used, peak } = &*self.account;
+        let grown = |now: u64| now.checked_add(bytes).filter(|sum| sum <= total);
+        // Only the count itself is shared, no memory is handed over by it: relaxed is enough.
+        match used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown) {
+            Ok(before) => {
+                peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(now) => Err(Error::Budget {
+                what: what.to_owned(),
+                wanted: bytes,
+                free: total - now,
+                total: *total,
+            }),
+        }
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.account.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes taken out of a [`Budget`], given back on drop.
+#[derive(Debug)]
+#[must_use = "the bytes are given back as soon as the reservation is dropped"]
+pub struct Reservation {
+    budget: Budget,
+    bytes: u64,
+    what: String,
+}
+
+impl Reservation {
+    /// Bytes held.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Takes `more` bytes; on failure what was held stays held.
+    pub fn grow(&mut self, more: u64) -> Result<()> {
+        self.budget.take(more, &self.what)?;
+        self.bytes += more;
+        Ok(())
+    }
+
+    /// Gives back `fewer` bytes, at most what is held.
+    pub fn shrink(&mut self, fewer: u64) {
+        let fewer = fewer.min(self.bytes);
+        self.bytes -= fewer;
+        self.budget.give_back(fewer);
+    }
+
+    /// Grows or shrinks to `bytes`.
+    pub fn resize(&mut self, bytes: u64) -> Result<()> {
+        if bytes > self.bytes {
+            return self.grow(bytes - self.bytes);
+        }
+        self.shrink(self.bytes - bytes);
+        Ok(())
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_refusal_says_what_how_much_and_the_remedy() {
+        let budget = Budget::new(4 << 30);
+        let _held = budget.reserve(3 << 30, "the graph").unwrap();
+        let text = budget.reserve(2 << 30, "the sort buffer").unwrap_err().to_string();
+        for part in ["the sort buffer", "2 GiB", "1 GiB", "4 GiB", "raise the memory budget"] {
+            assert!(text.contains(part), "{part:?} is missing in {text:?}");
+        }
+    }
+
+    #[test]
+    fn huge_requests_do_not_wrap_around() {
+        for budget in [Budget::new(10), Budget::unlimited()] {
+            let _held = budget.reserve(5, "a").unwrap();
+            assert!(budget.reserve(u64::MAX, "b").is_err());
+            assert_eq!(budget.used(), 5);
+        }
+    }
+
+    #[test]
+    fn a_failed_growth_keeps_what_was_held() {
+        let budget = Budget::new(10);
+        let mut held = budget.reserve(6, "a").unwrap();
+        assert!(held.grow(5).is_err());
+        assert_eq!((held.bytes(), budget.used()), (6, 6));
+        held.resize(10).unwrap();
+        held.resize(1).unwrap();
+        held.shrink(100);
+        assert_eq!((held.bytes(), budget.used(), budget.peak()), (0, 0, 10));
+    }
+
+    #[test]
+    fn threads_never_exceed_the_total_and_give_all_back() {
+        let budget = Budget::new(1000);
+        std::thread::scope(|scope| {
+            for worker in 1..=4u64 {
+                let budget = budget.clone();
+                scope.spawn(move || {
+                    for round in 0..5_000 {
+                        if let Ok(mut held) = budget.reserve(worker * 97 + round % 13, "a") {
+                            let _ = held.grow(worker);
+                            held.shrink(round % 3);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(budget.used(), 0);
+        assert!(budget.peak() > 0 && budget.peak() <= budget.total());
+    }
+
+    proptest! {
+        #[test]
+        fn any_history_agrees_with_plain_addition(
+            total in 0u64..1000,
+            steps in proptest::collection::vec((0usize..4, 0u64..400), 0..60),
+        ) {
+            let budget = Budget::new(total);
+            let mut held: Vec<Reservation> = Vec::new();
+            let mut peak = 0;
+            for (deed, bytes) in steps {
+                let used: u64 = held.iter().map(Reservation::bytes).sum();
+                prop_assert_eq!(budget.used(), used);
+                prop_assert_eq!(budget.free(), total - used);
+                let fits = used + bytes <= total;
+                match (deed, held.last_mut()) {
+                    (1, Some(last)) => {
+                        prop_assert_eq!(last.grow(bytes).is_ok(), fits);
+                    }
+                    (2, Some(last)) => last.shrink(bytes),
+                    (3, Some(_)) => drop(held.pop()),
+                    _ => match budget.reserve(bytes, "a") {
+                        Ok(taken) => {
+                            prop_assert!(fits);
+                            held.push(taken);
+                        }
+                        Err(_) => prop_assert!(!fits),
+                    },
+                }
+                peak = peak.max(held.iter().map(Reservation::bytes).sum());
+                prop_assert_eq!(budget.peak(), peak);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The operating system, as graphmill uses it.
+//!
+//! Reading goes through one trait with several backends ([`mod@read`]), writing through one trait
+//! that tests can make fail at any operation ([`mod@write`]); finished files become visible by one
+//! rename ([`FileDraft`], [`FolderDraft`]), so a reader sees the old content or the new, complete.
+//! [`Budget`] accounts for the memory we allocate, [`mod@pool`] owns the threads and survives a fork.
+//! Every OS-level `unsafe` of the project lives here, and nothing in here knows what a graph is.
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::Arc;
+//! use graphmill_disk::{Backend, FileDraft, RealFileSystem};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let target = folder.path().join("numbers.bin");
+//!
+//! let draft = FileDraft::begin(Arc::new(RealFileSystem), &target, false)?;
+//! draft.file().write_all_at(0, b"0123456789")?;
+//! assert!(!target.exists()); // nothing is visible before it is complete
+//! draft.publish()?;
+//!
+//! let file = graphmill_disk::open(&target, Backend::Mapped)?;
+//! let mut middle = [0; 4];
+//! file.read_exact_at(3, &mut middle)?;
+//! assert_eq!(&middle, b"3456");
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod advice;
+pub mod budget;
+pub mod error;
+#[cfg(feature = "faults")]
+pub mod faults;
+pub mod memory;
+pub mod page_buffer;
+pub mod pool;
+pub mod private;
+pub mod read;
+pub mod residency;
+pub mod size;
+pub mod write;
+
+pub use advice::{Advice, drop_page_cache};
+pub use budget::{Budget, Reservation};
+pub use error::{Error, Result};
+pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory};
+pub use page_buffer::PageBuffer;
+pub use pool::{pool, with_threads};
+pub use private::PrivateMap;
+pub use read::{Backend, Mapped, Pread, ReadAt, open};
+pub use residency::{Residency, residency};
+pub use size::{format_size, parse_size};
+pub use write::{FileDraft, FileSystem, FolderDraft, OutputFile, RealFileSystem};

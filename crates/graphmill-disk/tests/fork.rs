@@ -1,0 +1,78 @@
+//! A forked child computes on threads of its own, whatever its parent was doing at that moment.
+//! Alone in its process, because it forks.
+
+#![cfg(unix)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+const FORKS: usize = 12;
+const LEFT_ALONE: Duration = Duration::from_secs(20);
+
+fn sum_on_pool(threads: Option<usize>) -> u64 {
+    let pool = graphmill_disk::with_threads(threads).unwrap();
+    pool.install(|| (0..100_000u64).into_par_iter().sum())
+}
+
+/// Runs `work` in a forked child and returns its exit code, or None if it had to be killed.
+fn in_child(work: impl FnOnce() -> i32) -> Option<i32> {
+    // SAFETY: the child runs only code meant to survive a fork, which is what is tested, and leaves
+    // by _exit without running anything of the test harness.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "fork failed");
+    if child == 0 {
+        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(99);
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(code) };
+    }
+    let deadline = Instant::now() + LEFT_ALONE;
+    loop {
+        let mut status = 0;
+        // SAFETY: waits for our own child and writes to a local.
+        let reaped = unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) };
+        if reaped == child {
+            return libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+        }
+        if Instant::now() > deadline {
+            // SAFETY: our own child, not yet reaped.
+            unsafe {
+                libc::kill(child, libc::SIGKILL);
+                libc::waitpid(child, &mut status, 0);
+            }
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn children_of_a_busy_parent_compute_the_same_and_so_do_grandchildren() {
+    let expected = sum_on_pool(None);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Forks then happen while other threads look pools up, start new ones and run jobs.
+        for worker in 0..2 {
+            let done = &done;
+            scope.spawn(move || {
+                let mut size = worker;
+                while !done.load(Ordering::Relaxed) {
+                    assert_eq!(sum_on_pool(Some(1 + size % 6)), expected);
+                    size += 1;
+                }
+            });
+        }
+        let failed = (0..FORKS).find_map(|_| {
+            let outcome = in_child(|| {
+                let own = sum_on_pool(None) == expected && sum_on_pool(Some(2)) == expected;
+                let below = in_child(|| i32::from(sum_on_pool(None) != expected));
+                i32::from(!own) + 2 * i32::from(below != Some(0))
+            });
+            (outcome != Some(0)).then_some(outcome)
+        });
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(failed, None, "Some(None) is a child that hung");
+    });
+    assert_eq!(sum_on_pool(None), expected);
+}
