@@ -1,0 +1,337 @@
+//! One file into another kind of file.
+//! What the source is, is found from its first bytes; what the target shall be, from the request
+//! and its extension. Everything is streamed, and the target appears complete or not at all. It
+//! must not know datasets.
+
+mod graph;
+mod table;
+
+use std::path::Path;
+
+use graphmill_disk::{Backend, Budget};
+use graphmill_format::{ElementType, FileKind, ListOrder, graphzero};
+
+use crate::graph_file::GraphFile;
+use crate::graph_options::Directions;
+use crate::npy::{self, NpyFile};
+use crate::npy_edges::NpyEdges;
+use crate::progress::Observer;
+use crate::{Error, Result};
+use table::TableFile;
+
+/// A family of files to convert to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TargetFormat {
+    /// Our own `.gl` and `.gd`.
+    Graphmill,
+    /// The layouts of GraphZero 0.2.
+    GraphZero,
+    /// NumPy's `.npy`.
+    Npy,
+    /// Text.
+    Csv,
+}
+
+impl std::str::FromStr for TargetFormat {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "graphmill" => Ok(TargetFormat::Graphmill),
+            "graphzero" => Ok(TargetFormat::GraphZero),
+            "npy" => Ok(TargetFormat::Npy),
+            "csv" => Ok(TargetFormat::Csv),
+            _ => {
+                let problem = format!("{text:?} is none of graphmill, graphzero, npy, csv");
+                Err(Error::request("target format", problem))
+            }
+        }
+    }
+}
+
+/// What a source was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// A graphmill topology.
+    Graph,
+    /// A graphmill table.
+    Table,
+    /// A GraphZero topology.
+    GraphZeroGraph,
+    /// A GraphZero table.
+    GraphZeroTable,
+    /// A NumPy array.
+    Npy,
+}
+
+impl SourceKind {
+    /// Looks at the first bytes of a file.
+    pub fn of(path: &Path) -> Result<Self> {
+        let file = graphmill_disk::open(path, Backend::Pread)?;
+        let mut start = vec![0; file.len().min(8) as usize];
+        file.read_exact_at(0, &mut start)?;
+        match FileKind::of(&start) {
+            Some(FileKind::Graph) => return Ok(SourceKind::Graph),
+            Some(FileKind::Table) => return Ok(SourceKind::Table),
+            None => {}
+        }
+        let known = [
+            (&graphzero::GRAPH_MAGIC[..], SourceKind::GraphZeroGraph),
+            (&graphzero::TABLE_MAGIC[..], SourceKind::GraphZeroTable),
+            (&npy::MAGIC[..], SourceKind::Npy),
+        ];
+        let kind = known.into_iter().find(|(magic, _)| start.starts_with(magic));
+        kind.map(|(_, kind)| kind).ok_or_else(|| {
+            let found = format!("\"{}\"", start.escape_ascii());
+            let expected = "a .gl or .gd of graphmill or GraphZero, or a .npy";
+            Error::source("byte 0", found, expected, "is this the right file?").in_file(path)
+        })
+    }
+
+    /// What messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceKind::Graph => "a graphmill topology",
+            SourceKind::Table => "a graphmill table",
+            SourceKind::GraphZeroGraph => "a GraphZero topology",
+            SourceKind::GraphZeroTable => "a GraphZero table",
+            SourceKind::Npy => "a NumPy array",
+        }
+    }
+}
+
+/// What a target shall be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TargetKind {
+    /// A graphmill topology.
+    Graph,
+    /// A graphmill table.
+    Table,
+    /// A GraphZero topology.
+    GraphZeroGraph,
+    /// A GraphZero table.
+    GraphZeroTable,
+    /// A NumPy array.
+    Npy,
+    /// Edges as text.
+    Csv,
+}
+
+impl TargetKind {
+    /// The kind that a request and a name's extension ask for.
+    pub fn of(path: &Path, format: Option<TargetFormat>) -> Result<Self> {
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
+        match (format, extension) {
+            (None | Some(TargetFormat::Graphmill), "gl") => Ok(TargetKind::Graph),
+            (None | Some(TargetFormat::Graphmill), "gd") => Ok(TargetKind::Table),
+            (Some(TargetFormat::GraphZero), "gl") => Ok(TargetKind::GraphZeroGraph),
+            (Some(TargetFormat::GraphZero), "gd") => Ok(TargetKind::GraphZeroTable),
+            (Some(TargetFormat::Npy), _) | (None, "npy") => Ok(TargetKind::Npy),
+            (Some(TargetFormat::Csv), _) | (None, "csv") => Ok(TargetKind::Csv),
+            _ => {
+                let problem = format!(
+                    "the extension of `{}` does not tell what to write; \
+                     name the target .gl (topology), .gd (table), .npy or .csv",
+                    path.display()
+                );
+                Err(Error::request("target", problem))
+            }
+        }
+    }
+
+    /// What messages call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetKind::Graph => "a graphmill topology",
+            TargetKind::Table => "a graphmill table",
+            TargetKind::GraphZeroGraph => "a GraphZero topology",
+            TargetKind::GraphZeroTable => "a GraphZero table",
+            TargetKind::Npy => "a NumPy array",
+            TargetKind::Csv => "a text of edges",
+        }
+    }
+
+    fn is_table(self) -> bool {
+        matches!(self, TargetKind::Table | TargetKind::GraphZeroTable)
+    }
+}
+
+/// Options of a conversion; what is not said is taken over from the source.
+#[derive(Clone, Default)]
+pub struct ConvertOptions<'a> {
+    format: Option<TargetFormat>,
+    num_nodes: Option<u64>,
+    directions: Option<Directions>,
+    order: Option<ListOrder>,
+    neighbours: Option<ElementType>,
+    edge_ids: bool,
+    align_rows: bool,
+    csv_header: bool,
+    overwrite: bool,
+    budget: Option<Budget>,
+    observer: Option<Observer<'a>>,
+}
+
+impl<'a> ConvertOptions<'a> {
+    /// The target's extension decides.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The family of the target.
+    pub fn to(mut self, format: TargetFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// At least this many nodes.
+    pub fn num_nodes(mut self, num_nodes: u64) -> Self {
+        self.num_nodes = Some(num_nodes);
+        self
+    }
+
+    /// Which lists are stored; by default those of a `.gl` source, and out for plain edges.
+    pub fn directions(mut self, directions: Directions) -> Self {
+        self.directions = Some(directions);
+        self
+    }
+
+    /// The order within lists; by default that of a graphmill source, and by id otherwise.
+    pub fn order(mut self, order: ListOrder) -> Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// `I32` or `I64` neighbours; the narrowest by default.
+    pub fn neighbours(mut self, element: ElementType) -> Self {
+        self.neighbours = Some(element);
+        self
+    }
+
+    /// Stores the place of every edge in the source, or the ids that it has there.
+    pub fn edge_ids(mut self, edge_ids: bool) -> Self {
+        self.edge_ids = edge_ids;
+        self
+    }
+
+    /// Whether rows of a `.gd` start on multiples of 512 bytes.
+    pub fn align_rows(mut self, align: bool) -> Self {
+        self.align_rows = align;
+        self
+    }
+
+    /// Whether a text of edges starts with the line `src,dst`.
+    pub fn csv_header(mut self, header: bool) -> Self {
+        self.csv_header = header;
+        self
+    }
+
+    /// Whether a target that exists is replaced.
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// The memory to stay within; by default a quarter of what the machine allows.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Hears about progress and may cancel.
+    pub fn observer(mut self, observer: Observer<'a>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+}
+
+/// What was converted into what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConvertReport {
+    /// What the source was found to be.
+    pub source: SourceKind,
+    /// What was written.
+    pub target: TargetKind,
+    /// Edges of one direction, or rows of a table.
+    pub rows: u64,
+    /// Bytes of the target.
+    pub length: u64,
+}
+
+/// Converts one file.
+///
+/// ```
+/// use graphmill_format::{ElementType, TableShape};
+/// use graphmill_ingest::{ConvertOptions, convert, write_table};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let (table, array) = (folder.path().join("x.gd"), folder.path().join("x.npy"));
+/// let shape = TableShape::matrix(2, 3, ElementType::U8)?;
+/// write_table(&table, shape, [Ok([1, 2, 3, 4, 5, 6])], false)?;
+/// let report = convert(&table, &array, &ConvertOptions::new())?;
+/// assert_eq!(report.rows, 2);
+/// # Ok(())
+/// # }
+/// ```
+pub fn convert(
+    source: &Path,
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<ConvertReport> {
+    let source_kind = SourceKind::of(source)?;
+    let target_kind = TargetKind::of(target, options.format)?;
+    refuse_same_file(source, target)?;
+    let (rows, length) = match source_kind {
+        SourceKind::Graph | SourceKind::GraphZeroGraph => {
+            refuse(target_kind.is_table(), source_kind, target_kind, "name a .gl, .npy or .csv")?;
+            graph::from_graph(&GraphFile::open(source)?, target, target_kind, options)
+        }
+        SourceKind::Table | SourceKind::GraphZeroTable => {
+            let fits = target_kind.is_table() || target_kind == TargetKind::Npy;
+            refuse(!fits, source_kind, target_kind, "name a .gd or .npy")?;
+            table::convert(&TableFile::open(source)?, target, target_kind, options)
+        }
+        SourceKind::Npy if target_kind.is_table() => table::convert(
+            &TableFile::from_npy(NpyFile::open(source)?)?,
+            target,
+            target_kind,
+            options,
+        ),
+        SourceKind::Npy => {
+            let same = target_kind == TargetKind::Npy;
+            refuse(same, source_kind, target_kind, "name a .gl, .gd or .csv")?;
+            let edges = NpyEdges::new(NpyFile::open(source)?, options.num_nodes)?;
+            graph::from_edges(&edges, target, target_kind, options)
+        }
+    }
+    .map_err(|error| error.in_file(source))?;
+    Ok(ConvertReport { source: source_kind, target: target_kind, rows, length })
+}
+
+fn refuse(
+    refused: bool,
+    source: SourceKind,
+    target: TargetKind,
+    remedy: &'static str,
+) -> Result<()> {
+    if !refused {
+        return Ok(());
+    }
+    let problem = format!("{} cannot become {}; {remedy} target", source.name(), target.name());
+    Err(Error::request("convert", problem))
+}
+
+fn refuse_same_file(source: &Path, target: &Path) -> Result<()> {
+    // A target that does not exist has no canonical path, and cannot be the source.
+    let same = std::fs::canonicalize(target)
+        .is_ok_and(|target| std::fs::canonicalize(source).is_ok_and(|source| source == target));
+    if same {
+        let problem = format!("`{}` is source and target; name another target", source.display());
+        return Err(Error::request("convert", problem));
+    }
+    Ok(())
+}

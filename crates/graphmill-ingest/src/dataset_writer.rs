@@ -1,0 +1,325 @@
+//! A whole dataset: topology, tables and splits in one folder, valid from one moment on.
+//! Files carry a generation in their names and are synced before the manifest that names them is
+//! renamed into place; until then readers go by the previous manifest, and a writer that is dropped
+//! takes its files with it. It must not know where edges and rows come from.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use graphmill_disk::{Budget, FileSystem, FolderDraft, OutputFile, RealFileSystem};
+use graphmill_format::manifest::{self, EdgeType, FileEntry, NODE_TYPE, Split};
+use graphmill_format::{ElementType, Manifest, TableShape};
+
+use crate::edges::{Borrowed, EdgeStream};
+use crate::graph_options::GraphOptions;
+use crate::graph_writer::{GraphReport, write_graph_into};
+use crate::table_writer::{TableWriter, Written};
+use crate::{Error, Result};
+
+/// File names of splits and edge tables start with these, so node tables may not.
+const RESERVED: [&str; 2] = ["split-", "edge-"];
+
+/// Writes or extends a dataset.
+///
+/// ```
+/// use graphmill_disk::Budget;
+/// use graphmill_format::{ElementType, TableShape};
+/// use graphmill_ingest::{DatasetWriter, GraphOptions, MemoryEdges};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path().join("tiny");
+/// let mut writer = DatasetWriter::begin(&folder, false)?;
+/// let edges = MemoryEdges::new(&[0_i64, 1], &[1, 2], None)?;
+/// writer.graph(&edges, &GraphOptions::new(), &Budget::new(1 << 20))?;
+/// let labels = TableShape::vector(3, ElementType::U8)?;
+/// writer.table("y", labels, |table| table.write_rows(&[0, 1, 0]))?;
+/// writer.split("train", &[0, 2])?;
+/// let manifest = writer.publish()?;
+/// assert_eq!((manifest.generation, manifest.node().count), (1, 3));
+/// # Ok(())
+/// # }
+/// ```
+pub struct DatasetWriter {
+    draft: FolderDraft,
+    generation: u64,
+    /// What will be published; None until the graph is written.
+    manifest: Option<Manifest>,
+}
+
+impl DatasetWriter {
+    /// Starts a dataset in `folder`, which is created if missing.
+    ///
+    /// A dataset that is there already is refused, or replaced on publication if `overwrite`.
+    pub fn begin(folder: &Path, overwrite: bool) -> Result<Self> {
+        Self::begin_on(Arc::new(RealFileSystem), folder, overwrite)
+    }
+
+    /// The same on another file system, such as one that fails on purpose.
+    pub fn begin_on(
+        file_system: Arc<dyn FileSystem>,
+        folder: &Path,
+        overwrite: bool,
+    ) -> Result<Self> {
+        let draft = FolderDraft::begin(
+            file_system.clone(),
+            folder,
+            manifest::FILE_NAME,
+            overwrite,
+            manifest::is_file_name,
+        )?;
+        let previous = draft.previous_commit().map(|bytes| Manifest::parse(&bytes));
+        let generation = match previous {
+            None => {
+                draft.clear_leftovers(&[])?;
+                0
+            }
+            Some(Ok(previous)) => {
+                draft.clear_leftovers(&file_names(&previous))?;
+                previous.generation
+            }
+            // Nobody can read that dataset, but somebody may still want to rescue its files.
+            Some(Err(_)) => newest_generation(&*file_system, folder)?,
+        };
+        Ok(DatasetWriter { draft, generation: next(generation)?, manifest: None })
+    }
+
+    /// Starts a change of the dataset in `folder`: what it holds stays, tables and splits can be
+    /// added.
+    pub fn amend(folder: &Path) -> Result<Self> {
+        Self::amend_on(Arc::new(RealFileSystem), folder)
+    }
+
+    /// The same on another file system.
+    pub fn amend_on(file_system: Arc<dyn FileSystem>, folder: &Path) -> Result<Self> {
+        let name = manifest::FILE_NAME;
+        let draft = FolderDraft::amend(file_system, folder, name, manifest::is_file_name)?;
+        let bytes = draft.previous_commit().unwrap_or_default();
+        let mut manifest = Manifest::parse(&bytes).map_err(Error::format(&folder.join(name)))?;
+        draft.clear_leftovers(&file_names(&manifest))?;
+        manifest.generation = next(manifest.generation)?;
+        Ok(DatasetWriter { draft, generation: manifest.generation, manifest: Some(manifest) })
+    }
+
+    /// The folder being written.
+    pub fn folder(&self) -> &Path {
+        self.draft.folder()
+    }
+
+    /// Number of nodes, once the graph is written.
+    pub fn num_nodes(&self) -> Option<u64> {
+        self.manifest.as_ref().map(|manifest| manifest.node().count)
+    }
+
+    /// Writes the topology; comes first and once.
+    pub fn graph<S: EdgeStream + ?Sized>(
+        &mut self,
+        source: &S,
+        options: &GraphOptions<'_>,
+        budget: &Budget,
+    ) -> Result<GraphReport> {
+        if self.manifest.is_some() {
+            let problem = "the dataset has one already; build it anew to change its topology";
+            return Err(Error::request("graph", problem));
+        }
+        let mut outcome = None;
+        let graph = self.file("graph", "gl", |file| {
+            let source = Borrowed(source);
+            let (written, report) = write_graph_into(file, file.path(), &source, options, budget)?;
+            outcome = Some(report);
+            Ok(written)
+        })?;
+        let report = outcome.expect("the file was written, and with it the report");
+        let edges = EdgeType {
+            count: report.num_edges,
+            source_rows: report.source_rows,
+            undirected: report.undirected,
+            graph,
+            tables: Default::default(),
+        };
+        self.manifest = Some(Manifest::new(self.generation, report.num_nodes, edges));
+        Ok(report)
+    }
+
+    /// Writes a table with one row per node; `write` gives it exactly the rows of `shape`.
+    pub fn table(
+        &mut self,
+        name: &str,
+        shape: TableShape,
+        write: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let node = self.manifest()?.node();
+        check_name("table", name, node.tables.contains_key(name))?;
+        if let Some(prefix) = RESERVED.iter().find(|prefix| name.starts_with(**prefix)) {
+            let problem = format!("{name:?} starts with {prefix:?}; choose another name");
+            return Err(Error::request("table", problem));
+        }
+        check_rows(name, shape.rows(), node.count, "node")?;
+        let entry = self.rows(name, shape, write)?;
+        let node = self.manifest_mut()?.nodes.get_mut(NODE_TYPE).expect(ONLY_TYPE);
+        node.tables.insert(name.to_owned(), entry);
+        Ok(())
+    }
+
+    /// Writes a table with one row per edge of the source.
+    pub fn edge_table(
+        &mut self,
+        name: &str,
+        shape: TableShape,
+        write: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let edge = self.manifest()?.edge();
+        check_name("edge table", name, edge.tables.contains_key(name))?;
+        check_rows(name, shape.rows(), edge.source_rows, "edge of the source")?;
+        let entry = self.rows(&format!("edge-{name}"), shape, write)?;
+        let edge = self.manifest_mut()?.edges.get_mut(manifest::EDGE_TYPE).expect(ONLY_TYPE);
+        edge.tables.insert(name.to_owned(), entry);
+        Ok(())
+    }
+
+    /// Writes a named list of nodes.
+    pub fn split(&mut self, name: &str, nodes: &[i64]) -> Result<()> {
+        self.split_chunks(name, [Ok(nodes)])
+    }
+
+    /// Writes a named list of nodes that comes in chunks.
+    pub fn split_chunks<C: AsRef<[i64]>>(
+        &mut self,
+        name: &str,
+        chunks: impl IntoIterator<Item = Result<C>>,
+    ) -> Result<()> {
+        let manifest = self.manifest()?;
+        check_name("split", name, manifest.splits.contains_key(name))?;
+        let num_nodes = manifest.node().count;
+        let shape =
+            TableShape::vector(0, ElementType::I64).map_err(Error::format(self.folder()))?;
+        let mut count = 0;
+        let file = self.file(&format!("split-{name}"), "gd", |file| {
+            let mut table = TableWriter::counting(file, shape)?;
+            for chunk in chunks {
+                let chunk = chunk?;
+                let nodes = chunk.as_ref();
+                check_split(name, table.rows(), nodes, num_nodes)?;
+                let bytes: Vec<u8> = nodes.iter().flat_map(|id| id.to_le_bytes()).collect();
+                table.write_rows(&bytes)?;
+            }
+            count = table.rows();
+            table.finish()
+        })?;
+        let split = Split { node_type: NODE_TYPE.to_owned(), count, file };
+        self.manifest_mut()?.splits.insert(name.to_owned(), split);
+        Ok(())
+    }
+
+    /// Makes the dataset valid and removes the files of the one before.
+    pub fn publish(self) -> Result<Manifest> {
+        let manifest = self.manifest.ok_or_else(no_graph)?;
+        self.draft.publish(&manifest.encode(), &file_names(&manifest))?;
+        Ok(manifest)
+    }
+
+    fn rows(
+        &self,
+        stem: &str,
+        shape: TableShape,
+        write: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
+    ) -> Result<FileEntry> {
+        self.file(stem, "gd", |file| {
+            let mut table = TableWriter::new(file, shape)?;
+            let filled = write(&mut table).and_then(|()| table.finish());
+            filled.map_err(|error| error.in_file(file.path()))
+        })
+    }
+
+    /// Creates, fills and syncs one file; one that fails is gone.
+    fn file(
+        &self,
+        stem: &str,
+        extension: &str,
+        write: impl FnOnce(&dyn OutputFile) -> Result<Written>,
+    ) -> Result<FileEntry> {
+        let name = manifest::file_name(stem, self.generation, extension);
+        let file = self.draft.create(&name)?;
+        let outcome = write(&*file).and_then(|written| {
+            file.sync()?;
+            Ok(written)
+        });
+        match outcome {
+            Ok(written) => {
+                // A courtesy to the page cache; the file is whole either way.
+                let _ = file.drop_pages();
+                Ok(FileEntry::new(name, written.length, &written.header))
+            }
+            Err(error) => {
+                drop(file);
+                // Should it stay, the draft or the next build clears it.
+                let _ = self.draft.remove(&name);
+                Err(error)
+            }
+        }
+    }
+
+    fn manifest(&self) -> Result<&Manifest> {
+        self.manifest.as_ref().ok_or_else(no_graph)
+    }
+
+    fn manifest_mut(&mut self) -> Result<&mut Manifest> {
+        self.manifest.as_mut().ok_or_else(no_graph)
+    }
+}
+
+const ONLY_TYPE: &str = "a manifest that was made or parsed has the only type";
+
+fn no_graph() -> Error {
+    Error::request("dataset", "it has no graph yet; write the graph before anything else")
+}
+
+fn next(generation: u64) -> Result<u64> {
+    generation.checked_add(1).ok_or_else(|| {
+        Error::request("dataset", "its generations are used up; build into another folder")
+    })
+}
+
+fn file_names(manifest: &Manifest) -> Vec<String> {
+    manifest.files().map(|file| file.name.clone()).collect()
+}
+
+fn newest_generation(file_system: &dyn FileSystem, folder: &Path) -> Result<u64> {
+    let names = file_system.list(folder)?;
+    let names = names.iter().filter_map(|name| name.to_str());
+    let generation = |name: &str| name.rsplit('.').nth(1).and_then(|text| text.parse().ok());
+    let ours = names.filter(|name| manifest::is_file_name(name));
+    Ok(ours.filter_map(generation).max().unwrap_or(0))
+}
+
+fn check_name(what: &'static str, name: &str, taken: bool) -> Result<()> {
+    if !manifest::is_plain_name(name) {
+        let problem = format!(
+            "{name:?} cannot be part of a file's name; use up to 100 letters, digits, _ and -"
+        );
+        return Err(Error::request(what, problem));
+    }
+    if taken {
+        let problem = format!("the dataset has {name:?} already; choose another name");
+        return Err(Error::request(what, problem));
+    }
+    Ok(())
+}
+
+fn check_rows(name: &str, found: u64, expected: u64, one_per: &str) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    let expected = format!("{expected}, one for each {one_per}");
+    let remedy = "give as many rows, in the order of the ids";
+    Err(Error::source(format!("table {name:?}"), format!("{found} rows"), expected, remedy))
+}
+
+fn check_split(name: &str, first: u64, nodes: &[i64], num_nodes: u64) -> Result<()> {
+    let Some(at) = graphmill_format::content::first_bad_id(nodes, num_nodes) else {
+        return Ok(());
+    };
+    let place = format!("split {name:?}, position {}", first + at as u64);
+    let expected = format!("the id of one of {num_nodes} nodes");
+    Err(Error::source(place, nodes[at], expected, "list only ids of the graph"))
+}

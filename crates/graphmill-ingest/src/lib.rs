@@ -1,0 +1,54 @@
+//! From sources to files, in bounded memory.
+//!
+//! Edges come as a replayable [`EdgeStream`] (generated, in memory, or an existing file), rows as
+//! chunks of bytes; out come `.gl` and `.gd` files, alone or as a dataset with one commit point.
+//! Whatever grows with the graph is taken from a [`Budget`](graphmill_disk::Budget) first, and a
+//! build that fails or is cancelled leaves nothing behind. Mapped stores and Python are unknown
+//! here: writers and readers meet only in the file.
+//!
+//! ```
+//! use graphmill_disk::Budget;
+//! use graphmill_ingest::{GraphOptions, MemoryEdges, write_graph};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! let edges = MemoryEdges::new(&[0_i64, 1, 2], &[1, 2, 0], None)?;
+//! let path = folder.path().join("triangle.gl");
+//! let report = write_graph(&path, &edges, &GraphOptions::new(), &Budget::new(1 << 20), false)?;
+//! assert_eq!((report.num_nodes, report.num_edges), (3, 3));
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod convert;
+mod dataset_writer;
+pub mod edge_csv;
+mod edges;
+mod entry;
+mod error;
+pub mod generate;
+mod generated_dataset;
+mod graph_file;
+mod graph_options;
+mod graph_writer;
+mod lists;
+pub mod npy;
+mod npy_edges;
+mod progress;
+mod replay;
+mod section_writer;
+mod stored;
+mod table_writer;
+
+pub use convert::{ConvertOptions, ConvertReport, SourceKind, TargetFormat, TargetKind, convert};
+pub use dataset_writer::DatasetWriter;
+pub use edge_csv::write_edge_csv;
+pub use edges::{EdgeStream, EdgeValues, MemoryEdges};
+pub use error::{Error, Result};
+pub use generated_dataset::{GeneratedOptions, write_generated};
+pub use graph_file::GraphFile;
+pub use graph_options::{Directions, GraphOptions};
+pub use graph_writer::{GraphReport, write_graph};
+pub use progress::{Observer, Progress};
+pub use section_writer::SectionWriter;
+pub use table_writer::{TableWriter, Written, write_counted_table, write_table};
