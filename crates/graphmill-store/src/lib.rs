@@ -1,0 +1,26 @@
+//! Files become stores: opened in microseconds, checked, mapped.
+//!
+//! This room stands between the bytes on disk and everything that reads a graph: [`Graph`] gives degrees and neighbour
+//! lists, [`Table`] gives rows, [`Dataset`] holds both together with labels and splits, [`verify`] reads every byte and
+//! names every fault. It reads our files and GraphZero's alike, and it knows nothing of how files are made.
+//!
+//! Nothing that comes from a file is used as an index before it has been checked: a lying file costs an error, never a
+//! crash.
+#![forbid(unsafe_code)]
+
+#[cfg(target_endian = "big")]
+compile_error!("graphmill maps little-endian files and runs on little-endian machines only");
+
+mod dataset;
+mod error;
+mod graph;
+pub mod inspect;
+mod mapped_file;
+mod table;
+pub mod verify;
+
+pub use dataset::Dataset;
+pub use error::{Error, Result};
+pub use graph::{Graph, Lists, Neighbours};
+pub use mapped_file::Origin;
+pub use table::Table;

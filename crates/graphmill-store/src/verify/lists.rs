@@ -1,0 +1,192 @@
+//! Checks of neighbour lists: offsets ascend and cover all edges, ids are nodes, lists are in the order that the
+//! header promises.
+
+use super::blocks::{Block, BlockReader};
+use super::values::{aligned, check_edge_ids, check_weights, nothing};
+use super::{Fault, Report};
+use crate::Result;
+use graphmill_disk::{PageBuffer, Pread, ReadAt};
+use graphmill_format::content::NodeId;
+use graphmill_format::{DirectionSections, ElementType, GraphLayout, ListOrder, Section, content};
+use zerocopy::FromBytes;
+
+/// Offsets that are read at a time while a block of neighbours is walked list by list.
+const OFFSETS_AT_ONCE: usize = 1 << 12;
+
+pub(super) fn check_direction(
+    reader: &BlockReader,
+    layout: &GraphLayout,
+    sections: &DirectionSections,
+    report: &mut Report,
+) -> Result<()> {
+    let before = report.faults.len();
+    reader.check(&sections.offsets, report, |block| check_offsets(block, layout))?;
+    let offsets_are_sound = report.faults.len() == before;
+    let num_nodes = layout.num_nodes;
+    let ordered = offsets_are_sound && layout.order == ListOrder::Id;
+    reader.check(&sections.neighbours, report, |block| {
+        let offsets = if ordered { Some(&sections.offsets) } else { None };
+        match block.section.element {
+            ElementType::I32 => check_neighbours::<i32>(block, num_nodes, offsets),
+            _ => check_neighbours::<i64>(block, num_nodes, offsets),
+        }
+    })?;
+    if let Some(section) = &sections.weights {
+        reader.check(section, report, check_weights)?;
+    }
+    if let Some(section) = &sections.edge_ids {
+        reader.check(section, report, check_edge_ids)?;
+    }
+    if let Some(section) = &sections.edge_times {
+        reader.check(section, report, nothing)?;
+    }
+    Ok(())
+}
+
+fn check_offsets(block: &Block, layout: &GraphLayout) -> Result<Option<Fault>> {
+    let Some(offsets) = aligned::<u64>(block.bytes) else { return Ok(None) };
+    let (first, last) =
+        (block.start == 0, block.start + block.bytes.len() as u64 == block.section.length());
+    let previous =
+        if first { 0 } else { offset_at(block.file, block.section, block.start / 8 - 1)? };
+    if let Some(at) = content::first_bad_offset(previous, offsets, layout.num_edges) {
+        let before = if at == 0 { previous } else { offsets[at - 1] };
+        let expected = format!("{before} to {}", layout.num_edges);
+        return Ok(Some(
+            block.fault(at, format!("found offset {}, expected {expected}", offsets[at])),
+        ));
+    }
+    if first && offsets[0] != 0 {
+        return Ok(Some(block.fault(0, format!("found first offset {}, expected 0", offsets[0]))));
+    }
+    let end = offsets.len() - 1;
+    if last && offsets[end] != layout.num_edges {
+        let problem = format!("found last offset {}, expected {}", offsets[end], layout.num_edges);
+        return Ok(Some(block.fault(end, problem)));
+    }
+    Ok(None)
+}
+
+fn check_neighbours<T>(
+    block: &Block,
+    num_nodes: u64,
+    offsets: Option<&Section>,
+) -> Result<Option<Fault>>
+where
+    T: NodeId + std::fmt::Display + FromBytes + zerocopy::Immutable + zerocopy::KnownLayout,
+{
+    let Some(ids) = aligned::<T>(block.bytes) else { return Ok(None) };
+    let before = id_before::<T>(block)?;
+    if let Some(offsets) = offsets
+        && are_sorted_lists_of_nodes(block, offsets, before, ids, num_nodes)?
+    {
+        return Ok(None);
+    }
+    if let Some(at) = content::first_bad_id(ids, num_nodes) {
+        let expected = format!("0 to {}", num_nodes.saturating_sub(1));
+        return Ok(Some(
+            block.fault(at, format!("found neighbour {}, expected {expected}", ids[at])),
+        ));
+    }
+    let Some(offsets) = offsets else { return Ok(None) };
+    let Some((at, before)) = first_descent(block, offsets, before, ids)? else { return Ok(None) };
+    let problem = format!("found {} after {before} in one list, expected ascending ids", ids[at]);
+    Ok(Some(block.fault(at, problem)))
+}
+
+/// The last id of the block before this one.
+fn id_before<T: FromBytes>(block: &Block) -> Result<Option<T>> {
+    if block.start == 0 {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; size_of::<T>()];
+    let at = block.section.offset + block.start - bytes.len() as u64;
+    block.file.read_exact_at(at, &mut bytes)?;
+    Ok(T::read_from_bytes(&bytes).ok())
+}
+
+/// Whether every list of the block ascends and holds nodes only; `before` is the id before the block.
+///
+/// All descents of the block are counted at the speed of memory, then those at which a list starts: equal numbers mean
+/// that no list descends inside.
+fn are_sorted_lists_of_nodes<T: NodeId>(
+    block: &Block,
+    offsets: &Section,
+    before: Option<T>,
+    ids: &[T],
+    num_nodes: u64,
+) -> Result<bool> {
+    let Some(all) = content::count_descents(ids, num_nodes) else { return Ok(false) };
+    let (mut allowed, mut previous) = (0, 0);
+    let mut starts_at_zero = false;
+    visit_starts(block, offsets, ids.len(), |start| {
+        if start > 0 {
+            // An empty list starts where the next one does, and counts once.
+            allowed += usize::from((start != previous) & (ids[start] < ids[start - 1]));
+            previous = start;
+        } else {
+            starts_at_zero = true;
+        }
+    })?;
+    let goes_on = before.zip(ids.first()).is_none_or(|(before, first)| before <= *first);
+    Ok(all == allowed && (goes_on || starts_at_zero))
+}
+
+/// The first id that is below its predecessor in the same list, and that predecessor.
+fn first_descent<T: NodeId>(
+    block: &Block,
+    offsets: &Section,
+    before: Option<T>,
+    ids: &[T],
+) -> Result<Option<(usize, T)>> {
+    let mut starts = Vec::new();
+    visit_starts(block, offsets, ids.len(), |start| starts.push(start))?;
+    let predecessor = |at: usize| if at == 0 { before } else { Some(ids[at - 1]) };
+    let descends = |at: usize| predecessor(at).filter(|&before| ids[at] < before);
+    let inside = |at: usize| descends(at).filter(|_| starts.binary_search(&at).is_err());
+    Ok((0..ids.len()).find_map(|at| inside(at).map(|before| (at, before))))
+}
+
+/// Calls `visit` with the position in the block of every list that starts there, empty ones included.
+fn visit_starts(
+    block: &Block,
+    offsets: &Section,
+    count: usize,
+    mut visit: impl FnMut(usize),
+) -> Result<()> {
+    let first = block.start / block.section.element.width();
+    let mut index = first_offset_not_below(block.file, offsets, first)?;
+    let mut bytes = PageBuffer::new(OFFSETS_AT_ONCE * 8);
+    while index < offsets.count {
+        let wanted = (OFFSETS_AT_ONCE as u64).min(offsets.count - index) as usize * 8;
+        let bytes = &mut bytes[..wanted];
+        block.file.read_exact_at(offsets.offset + index * 8, bytes)?;
+        let starts = aligned::<u64>(bytes).unwrap_or_default();
+        for &start in starts {
+            // Checked even though offsets were found sound: the file may have been changed since.
+            let at = start.wrapping_sub(first);
+            if at >= count as u64 {
+                return Ok(());
+            }
+            visit(at as usize);
+        }
+        index += wanted as u64 / 8;
+    }
+    Ok(())
+}
+
+/// The index of the first offset that is not below an edge.
+fn first_offset_not_below(file: &Pread, offsets: &Section, edge: u64) -> Result<u64> {
+    let (mut low, mut high) = (0, offsets.count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if offset_at(file, offsets, middle)? < edge { low = middle + 1 } else { high = middle }
+    }
+    Ok(low)
+}
+
+fn offset_at(file: &Pread, offsets: &Section, index: u64) -> Result<u64> {
+    let mut bytes = [0; 8];
+    file.read_exact_at(offsets.offset + index * 8, &mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
