@@ -1,0 +1,77 @@
+//! What can go wrong between node lists and batches.
+
+use std::path::PathBuf;
+
+/// Result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An error of loading.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A store could not be read, or has no such table.
+    #[error(transparent)]
+    Store(#[from] graphmill_store::Error),
+    /// The operating system, or the memory budget, said no.
+    #[error(transparent)]
+    Disk(#[from] graphmill_disk::Error),
+    /// Sampling failed. Boxed, because everything else is smaller.
+    #[error(transparent)]
+    Sample(Box<graphmill_sample::Error>),
+    /// A row that the table does not have.
+    #[error("id {id} at position {position} is not a row of `{}`: expected {}", path.display(), below(*rows))]
+    RowOutOfRange {
+        /// The table.
+        path: PathBuf,
+        /// Where among the ids.
+        position: usize,
+        /// The id as given.
+        id: i64,
+        /// Number of rows.
+        rows: u64,
+    },
+    /// The memory for the rows is not as long as the rows.
+    #[error("the memory for {ids} rows of `{}` has {found} bytes, expected {expected}", path.display())]
+    OutputLength {
+        /// The table.
+        path: PathBuf,
+        /// How many rows were asked for.
+        ids: usize,
+        /// Bytes given.
+        found: u64,
+        /// Bytes of the rows; `u64::MAX` if that is not even a number of bytes.
+        expected: u64,
+    },
+    /// A batch of no seeds.
+    #[error("a batch size of 0 was asked for, expected at least 1")]
+    BatchSize,
+    /// A batch that the epoch does not have.
+    #[error("batch {index} was asked for, but an epoch has {count}")]
+    BatchOutOfRange {
+        /// The batch as given.
+        index: u64,
+        /// Number of batches.
+        count: u64,
+    },
+    /// Edge tables are found by edge id.
+    #[error("edge table {name:?} was asked for, but `{}` stores no edge ids; build it with edge ids", path.display())]
+    NoEdgeIds {
+        /// The graph.
+        path: PathBuf,
+        /// The edge table.
+        name: String,
+    },
+}
+
+impl From<graphmill_sample::Error> for Error {
+    fn from(error: graphmill_sample::Error) -> Self {
+        Error::Sample(Box::new(error))
+    }
+}
+
+fn below(rows: u64) -> String {
+    match rows {
+        0 => "none, the table is empty".to_owned(),
+        _ => format!("0 to {}", rows - 1),
+    }
+}

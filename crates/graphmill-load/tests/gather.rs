@@ -1,0 +1,161 @@
+//! Gathered rows are the rows, whatever the type, the backend and the order of the ids.
+
+use graphmill_disk::Backend;
+use graphmill_format::{ElementType, TableShape};
+use graphmill_ingest::write_table;
+use graphmill_load::{Error, GatherStats, Rows};
+use graphmill_store::Table;
+use proptest::prelude::*;
+use std::path::Path;
+
+/// Bytes that differ from row to row, and are 0 or 1 where the type allows no more.
+fn content(shape: &TableShape) -> Vec<u8> {
+    let length = shape.rows() * shape.row_length();
+    let byte = |at: u64| (at.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u8;
+    let limit = if shape.element() == ElementType::Bool { 1 } else { u8::MAX };
+    (0..length).map(|at| byte(at) & limit).collect()
+}
+
+fn write(path: &Path, shape: TableShape) -> Vec<u8> {
+    let bytes = content(&shape);
+    write_table(path, shape, [Ok(&bytes)], false).unwrap();
+    bytes
+}
+
+fn gather(rows: &Rows, ids: &[i64]) -> Result<(Vec<u8>, GatherStats), Error> {
+    let mut out = vec![0xAA; ids.len() * rows.table().shape().row_length() as usize];
+    let stats = rows.gather(ids, &mut out)?;
+    Ok((out, stats))
+}
+
+fn shapes() -> impl Strategy<Value = TableShape> {
+    let types: Vec<_> = ElementType::ALL.into_iter().filter(|t| t.is_table_type()).collect();
+    (prop::sample::select(types), 1_u64..60, prop::option::of(0_u64..70), any::<bool>()).prop_map(
+        |(element, rows, columns, aligned)| {
+            let shape = match columns {
+                Some(columns) => TableShape::matrix(rows, columns, element).unwrap(),
+                None => TableShape::vector(rows, element).unwrap(),
+            };
+            if aligned { shape.with_aligned_rows().unwrap() } else { shape }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    #[test]
+    fn gathering_is_indexing(
+        shape in shapes(), picks in prop::collection::vec(any::<prop::sample::Index>(), 0..150),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.gd");
+        let bytes = write(&path, shape);
+        let row_length = shape.row_length() as usize;
+        let all: Vec<i64> = (0..shape.rows() as i64).collect();
+        let backwards: Vec<i64> = all.iter().rev().copied().collect();
+        let some: Vec<i64> = picks.iter().map(|p| p.index(all.len()) as i64).collect();
+        let table = Table::open(&path).unwrap();
+        for backend in Backend::ALL {
+            let rows = Rows::open(table.clone(), backend).unwrap();
+            prop_assert_eq!(rows.backend(), backend);
+            for ids in [&all, &backwards, &some] {
+                let expected: Vec<u8> = ids
+                    .iter()
+                    .flat_map(|&id| &bytes[id as usize * row_length..][..row_length])
+                    .copied()
+                    .collect();
+                prop_assert_eq!(gather(&rows, ids).unwrap().0, expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn neighbouring_rows_share_a_read_and_duplicates_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    let bytes = write(&path, TableShape::matrix(3000, 256, ElementType::F32).unwrap());
+    let rows = Rows::open(Table::open(&path).unwrap(), Backend::Pread).unwrap();
+
+    let all: Vec<i64> = (0..3000).collect();
+    let (gathered, stats) = gather(&rows, &all).unwrap();
+    assert_eq!(gathered, bytes);
+    assert_eq!((stats.rows_read, stats.reads, stats.bytes_read), (3000, 12, 3000 * 1024));
+
+    let (_, stats) = gather(&rows, &[7, 2999, 8, 7, 7, 6, 100]).unwrap();
+    let expected = GatherStats { rows: 7, rows_read: 5, reads: 3, bytes_read: 5 * 1024 };
+    assert_eq!(stats, expected);
+}
+
+#[test]
+fn padding_between_rows_is_not_delivered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    let shape = TableShape::matrix(5, 3, ElementType::I16).unwrap().with_aligned_rows().unwrap();
+    let bytes = write(&path, shape);
+    let rows = Rows::open(Table::open(&path).unwrap(), Backend::Pread).unwrap();
+    let (gathered, stats) = gather(&rows, &[3, 4]).unwrap();
+    assert_eq!(gathered, bytes[18..]);
+    assert_eq!((stats.reads, stats.bytes_read), (1, 512 + 6));
+}
+
+#[test]
+fn a_wrong_id_is_named_with_its_place_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    write(&path, TableShape::matrix(10, 2, ElementType::U8).unwrap());
+    for backend in Backend::ALL {
+        let rows = Rows::open(Table::open(&path).unwrap(), backend).unwrap();
+        for wrong in [-1, 10, i64::MIN, i64::MAX] {
+            let mut out = [0xAA; 6];
+            let error = rows.gather(&[3, 9, wrong], &mut out).unwrap_err();
+            assert!(
+                matches!(error, Error::RowOutOfRange { position: 2, id, rows: 10, .. } if id == wrong)
+            );
+            assert!(error.to_string().contains("0 to 9"), "{error}");
+            assert_eq!(out, [0xAA; 6]);
+        }
+    }
+}
+
+#[test]
+fn memory_of_the_wrong_length_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    write(&path, TableShape::matrix(10, 2, ElementType::F32).unwrap());
+    let rows = Rows::open(Table::open(&path).unwrap(), Backend::Mapped).unwrap();
+    for length in [0, 15, 17] {
+        let error = rows.gather(&[1, 2], &mut vec![0; length]).unwrap_err();
+        assert!(matches!(error, Error::OutputLength { ids: 2, expected: 16, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_truncated_file_is_an_error_on_every_backend() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    write(&path, TableShape::matrix(1000, 64, ElementType::F32).unwrap());
+    let readers =
+        Backend::ALL.map(|backend| Rows::open(Table::open(&path).unwrap(), backend).unwrap());
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(100_000).unwrap();
+    for rows in readers {
+        let error = gather(&rows, &[999, 5]).unwrap_err();
+        assert!(matches!(error, Error::Disk(_)), "{}: {error}", rows.backend());
+    }
+}
+
+#[test]
+fn a_file_put_in_the_place_of_an_open_table_is_never_read_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    let shape = TableShape::matrix(10, 2, ElementType::U8).unwrap();
+    let bytes = write(&path, shape);
+    let table = Table::open(&path).unwrap();
+    let other = folder.path().join("other.gd");
+    write_table(&other, shape, [Ok([9; 20])], false).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    for backend in Backend::ALL {
+        let rows = Rows::open(table.clone(), backend).unwrap();
+        assert_eq!(gather(&rows, &[4]).unwrap().0, bytes[8..10]);
+    }
+}

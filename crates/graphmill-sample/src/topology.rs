@@ -1,0 +1,44 @@
+//! What a sampler must know of a graph.
+//! Samplers walk any [`Topology`]: the mapped lists of a store, or lists that a test makes up. A topology answers for
+//! its answers: a position or node that it returns is one it can be asked about.
+
+use crate::Result;
+use graphmill_store::Lists;
+use std::ops::Range;
+
+/// Neighbour lists of one direction, addressed by node and by position among all stored edges.
+pub trait Topology {
+    /// Number of nodes.
+    fn num_nodes(&self) -> u64;
+    /// The positions of a node's edges; every one may be asked for below.
+    fn list(&self, node: u64) -> Result<Range<usize>>;
+    /// The other end of the edge at a position, below [`num_nodes`](Self::num_nodes).
+    fn neighbour(&self, position: usize) -> Result<u64>;
+    /// What the edge at a position is called.
+    fn edge_id(&self, position: usize) -> i64;
+}
+
+/// The edge's source row where edge ids are stored, else its position.
+impl Topology for Lists<'_> {
+    fn num_nodes(&self) -> u64 {
+        Lists::num_nodes(self)
+    }
+
+    #[inline]
+    fn list(&self, node: u64) -> Result<Range<usize>> {
+        Ok(self.range(node)?)
+    }
+
+    #[inline]
+    fn neighbour(&self, position: usize) -> Result<u64> {
+        Ok(Lists::neighbour(self, position)?)
+    }
+
+    #[inline]
+    fn edge_id(&self, position: usize) -> i64 {
+        match self.edge_ids() {
+            Some(edge_ids) => edge_ids[position],
+            None => position as i64,
+        }
+    }
+}

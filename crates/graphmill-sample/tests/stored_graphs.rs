@@ -1,0 +1,108 @@
+//! Sampling from real files: directions, edge ids, and files that lie.
+
+use graphmill_disk::Budget;
+use graphmill_format::Direction;
+use graphmill_ingest::{Directions, GraphOptions, MemoryEdges, write_graph};
+use graphmill_sample::{Error, FanoutOptions, Sample, Scratch, sample};
+use graphmill_store::Graph;
+use std::collections::BTreeSet;
+
+const SOURCES: [i64; 6] = [3, 0, 1, 1, 2, 3];
+const DESTINATIONS: [i64; 6] = [0, 1, 2, 0, 2, 0];
+
+struct Stored {
+    folder: tempfile::TempDir,
+}
+
+impl Stored {
+    fn new(options: GraphOptions<'_>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let edges = MemoryEdges::new(&SOURCES, &DESTINATIONS, None).unwrap();
+        let budget = Budget::new(1 << 20);
+        write_graph(&folder.path().join("graph.gl"), &edges, &options, &budget, false).unwrap();
+        Stored { folder }
+    }
+
+    fn sample(&self, seeds: &[i64], follow: Direction) -> Result<Sample, Error> {
+        let graph = Graph::open(self.folder.path().join("graph.gl"))?;
+        let options = FanoutOptions::new([-1, 2]).seed(3);
+        sample(&graph.lists(follow)?, seeds, &options, follow, &mut Scratch::new())
+    }
+}
+
+/// The edges of a sample as (source, destination) of the graph.
+fn edges(found: &Sample) -> Vec<(i64, i64)> {
+    let node = |local: &i64| found.nodes[*local as usize];
+    found.row.iter().map(node).zip(found.col.iter().map(node)).collect()
+}
+
+#[test]
+fn every_edge_found_is_an_edge_of_the_source_in_its_direction() {
+    let stored = Stored::new(GraphOptions::new().edge_ids(true));
+    for follow in [Direction::In, Direction::Out] {
+        let found = stored.sample(&[0, 2], follow).unwrap();
+        assert!(!found.row.is_empty());
+        for ((source, destination), row) in edges(&found).into_iter().zip(&found.edge_ids) {
+            assert_eq!(
+                (source, destination),
+                (SOURCES[*row as usize], DESTINATIONS[*row as usize])
+            );
+        }
+        let seeds = if follow == Direction::In { &DESTINATIONS } else { &SOURCES };
+        let first_hop: BTreeSet<i64> =
+            (0..6).filter(|&row| [0, 2].contains(&seeds[row as usize])).collect();
+        let found_first = &found.edge_ids[..found.edges_per_hop[0] as usize];
+        assert_eq!(found_first.iter().copied().collect::<BTreeSet<_>>(), first_hop);
+    }
+}
+
+#[test]
+fn without_stored_edge_ids_an_edge_is_called_by_its_position() {
+    let found = Stored::new(GraphOptions::new()).sample(&[0], Direction::In).unwrap();
+    // The in-lists are 0: 1 3 3, 1: 0, 2: 1 2.
+    assert_eq!(found.edge_ids, [0, 1, 2, 3]);
+    assert_eq!(edges(&found), [(1, 0), (3, 0), (3, 0), (0, 1)]);
+}
+
+#[test]
+fn an_undirected_graph_can_be_followed_either_way() {
+    let stored = Stored::new(GraphOptions::new().directions(Directions::Undirected));
+    let inward = stored.sample(&[1], Direction::In).unwrap();
+    let outward = stored.sample(&[1], Direction::Out).unwrap();
+    assert_eq!((&inward.row, &inward.col), (&outward.col, &outward.row));
+    assert_eq!(inward.nodes, outward.nodes);
+}
+
+#[test]
+fn a_direction_that_is_not_stored_is_refused() {
+    let stored = Stored::new(GraphOptions::new().directions(Directions::Out));
+    let outcome = stored.sample(&[0], Direction::In);
+    let wanted = graphmill_store::Error::DirectionNotStored {
+        path: stored.folder.path().join("graph.gl"),
+        wanted: Direction::In,
+        stored: Direction::Out,
+    };
+    assert_eq!(outcome.unwrap_err().to_string(), wanted.to_string());
+}
+
+/// The content digests would tell, but opening does not read the content.
+#[test]
+fn lists_that_lie_are_reported_never_followed() {
+    for (section, lie) in [("neighbours", -5_i32), ("neighbours", 4), ("offsets", 77)] {
+        let stored = Stored::new(GraphOptions::new());
+        let path = stored.folder.path().join("graph.gl");
+        let sections = *Graph::open(&path).unwrap().sections(Direction::In).unwrap();
+        let at = match section {
+            "neighbours" => sections.neighbours.offset,
+            _ => sections.offsets.offset + 8,
+        };
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[at as usize..at as usize + 4].copy_from_slice(&lie.to_le_bytes());
+        std::fs::write(&path, bytes).unwrap();
+        let outcome = stored.sample(&[0], Direction::In);
+        assert!(
+            matches!(outcome, Err(Error::Store(graphmill_store::Error::Corrupt { .. }))),
+            "{section} {lie}: {outcome:?}"
+        );
+    }
+}
