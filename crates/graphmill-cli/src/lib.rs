@@ -1,0 +1,83 @@
+//! The command `graphmill`, as a library.
+//!
+//! Arguments come in, texts go to the standard streams and an exit code comes out: 0 when all went well, 1 when
+//! something failed (a message on stderr says what), 2 when the command line was wrong. The binary and the script that
+//! `pip` installs both end up here; nothing in here ends the process, and all real work is done by the crates below.
+#![forbid(unsafe_code)]
+
+mod counts;
+mod failure;
+mod interruption;
+mod output;
+mod progress_bar;
+mod storage_flags;
+mod verbs;
+
+use clap::Parser;
+use interruption::Interruption;
+use std::ffi::OsString;
+use verbs::{Outcome, Verb};
+
+const FAILED: u8 = 1;
+
+/// Train graph neural networks on graphs that do not fit in memory.
+#[derive(Debug, Parser)]
+#[command(
+    name = "graphmill",
+    bin_name = "graphmill",
+    version,
+    max_term_width = 100,
+    after_help = "Example:\n  graphmill generate papers papers/ --nodes 1M && graphmill inspect papers/"
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Runs the command with these arguments, the program's name first, and gives its exit code.
+///
+/// Installs no signal handlers, so that a host program keeps its own.
+///
+/// ```
+/// assert_eq!(graphmill_cli::run(["graphmill", "--version"].map(Into::into)), 0);
+/// assert_eq!(graphmill_cli::run(["graphmill", "mill"].map(Into::into)), 2);
+/// ```
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    run_until(arguments, &Interruption::never())
+}
+
+/// The same for a process that exists to run this command alone.
+///
+/// From here on SIGINT (Ctrl-C) and SIGTERM cancel what is being written, which leaves nothing behind; a second one
+/// ends the process where it stands, as does the first when nothing is being written.
+pub fn run_as_process(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    match Interruption::by_signals() {
+        Ok(interruption) => run_until(arguments, &interruption),
+        Err(error) => {
+            output::complain(&format!("error: cannot listen for Ctrl-C: {error}"));
+            FAILED
+        }
+    }
+}
+
+fn run_until(arguments: impl IntoIterator<Item = OsString>, interruption: &Interruption) -> u8 {
+    let outcome = CommandLine::try_parse_from(arguments)
+        .map_err(anyhow::Error::from)
+        .and_then(|line| line.verb.run(interruption));
+    match outcome {
+        Ok(Outcome::Fine) => 0,
+        Ok(Outcome::FaultsFound) => FAILED,
+        Err(error) => report(&error),
+    }
+}
+
+/// Tells what went wrong, or shows the help that was asked for, and gives the exit code.
+fn report(error: &anyhow::Error) -> u8 {
+    let Some(usage) = error.downcast_ref::<clap::Error>() else {
+        output::complain(&failure::message(error));
+        return FAILED;
+    };
+    // A reader that has gone away needs neither help nor a complaint.
+    let _ = usage.print();
+    u8::try_from(usage.exit_code()).unwrap_or(FAILED)
+}

@@ -1,0 +1,63 @@
+//! The verbs of the command, one file each.
+//! A verb's file holds its flags, which clap fills, and what is done with them; flags that need more than a look become
+//! settings first. Verbs know nothing of each other.
+
+mod convert;
+mod generate;
+mod inspect;
+mod verify;
+
+use crate::interruption::Interruption;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Subcommand};
+use std::path::Path;
+
+/// What the command can do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    Inspect(inspect::Flags),
+    Verify(verify::Flags),
+    Generate(generate::Flags),
+    Convert(convert::Flags),
+}
+
+/// How a verb ended that did what it was asked to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Fine,
+    /// The work was done, and what it found is not well.
+    FaultsFound,
+}
+
+impl Verb {
+    /// Does it.
+    pub fn run(self, interruption: &Interruption) -> anyhow::Result<Outcome> {
+        match self {
+            Verb::Inspect(flags) => inspect::run(&flags),
+            Verb::Verify(flags) => verify::run(&flags),
+            Verb::Generate(flags) => generate::run(&flags, interruption),
+            Verb::Convert(flags) => convert::run(&flags, interruption),
+        }
+    }
+}
+
+/// Refuses a file in a folder that is not there, before any work is done.
+fn check_folder_of(target: &Path) -> anyhow::Result<()> {
+    match target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) if !folder.is_dir() => anyhow::bail!(
+            "cannot write `{}`: `{}` is not a folder; create it first or choose another place",
+            target.display(),
+            folder.display()
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// A mistake in the command line that clap cannot see by itself.
+fn usage(verb: &str, problem: impl std::fmt::Display) -> clap::Error {
+    let mut command = super::CommandLine::command();
+    command.build();
+    let command = command.find_subcommand_mut(verb).expect("verbs name themselves");
+    command.error(ErrorKind::ValueValidation, problem)
+}

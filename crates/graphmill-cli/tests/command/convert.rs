@@ -1,0 +1,76 @@
+//! `graphmill convert`.
+
+use crate::shell::{Shell, check};
+use serde_json::Value;
+
+#[test]
+fn a_topology_goes_to_graphzero_and_to_arrays_and_back() {
+    let shell = Shell::new();
+    shell.prepare("generate sbm graph.gl --nodes 100 --edges 500 --direction out --quiet");
+    check(
+        "convert-graphzero",
+        &shell.run("convert graph.gl zero.gl --to graphzero --memory 64MiB"),
+    );
+    check("convert-npy", &shell.run("convert graph.gl edges.npy --memory 64MiB"));
+    check("convert-csv", &shell.run("convert graph.gl edges.csv --memory 64MiB"));
+    check("convert-gl", &shell.run("convert edges.npy back.gl --memory 64MiB"));
+    shell.prepare("convert zero.gl again.gl --quiet");
+    let graph = shell.read("graph.gl");
+    assert!(graph == shell.read("back.gl"), "through .npy");
+    assert!(graph == shell.read("again.gl"), "through GraphZero's layout");
+    let lines = String::from_utf8(shell.read("edges.csv")).unwrap();
+    assert_eq!((lines.lines().next(), lines.lines().count()), (Some("src,dst"), 501));
+}
+
+#[test]
+fn a_table_goes_to_graphzero_and_to_arrays_and_back() {
+    let shell = Shell::new();
+    shell.prepare("generate sbm set --nodes 100 --features 6 --quiet");
+    check("convert-table-npy", &shell.run("convert set/x.1.gd x.npy --memory 64MiB"));
+    shell.prepare("convert x.npy x.gd --quiet");
+    shell.prepare("convert x.gd zero.gd --to graphzero --quiet");
+    shell.prepare("convert zero.gd y.gd --quiet");
+    let table = shell.read("set/x.1.gd");
+    assert!(table == shell.read("x.gd"), "through .npy");
+    assert!(table == shell.read("y.gd"), "through GraphZero's layout");
+}
+
+#[test]
+fn flags_reach_the_target() {
+    let shell = Shell::new();
+    shell.prepare("generate sbm graph.gl --nodes 100 --edges 500 --direction out --quiet");
+    shell
+        .prepare("convert graph.gl t.gl --undirected --neighbor-order file --encoding i64 --quiet");
+    let facts: Value = serde_json::from_str(&shell.run("inspect t.gl --json").stdout).unwrap();
+    assert_eq!(facts["undirected"], true);
+    assert_eq!(facts["num_edges"], 1000);
+    assert_eq!(facts["neighbor_order"], "file");
+    assert_eq!(facts["index_dtype"], "int64");
+    shell.prepare("verify t.gl --quiet");
+}
+
+#[test]
+fn what_cannot_be_converted_is_named_with_a_remedy() {
+    let shell = Shell::new();
+    std::fs::write(shell.path("notes.txt"), "hello\n").unwrap();
+    shell.prepare("generate sbm set --nodes 10 --features 2 --direction both --quiet");
+    shell.prepare("generate sbm graph.gl --nodes 10 --quiet");
+    for (name, arguments) in [
+        ("nowhere", "convert nowhere.gl out.gl"),
+        ("folder", "convert set out.gl"),
+        ("text", "convert notes.txt out.gl"),
+        ("table-to-topology", "convert set/x.1.gd out.gl"),
+        ("topology-to-table", "convert graph.gl out.gd"),
+        ("no-extension", "convert graph.gl out"),
+        ("itself", "convert graph.gl graph.gl --overwrite"),
+        ("no-folder", "convert graph.gl nowhere/out.gl"),
+        ("exists", "convert graph.gl set/graph.1.gl"),
+        ("time", "convert graph.gl out.gl --neighbor-order time"),
+    ] {
+        let before = shell.everything();
+        let said = shell.run(arguments);
+        assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{arguments}: {said}");
+        check(&format!("convert-failure-{name}"), &said);
+        assert_eq!(shell.everything(), before, "{arguments}");
+    }
+}

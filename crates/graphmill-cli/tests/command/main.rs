@@ -1,0 +1,10 @@
+//! The real binary, run as a user runs it.
+
+mod convert;
+mod generate;
+mod inspect;
+#[cfg(unix)]
+mod interrupt;
+mod shell;
+mod usage;
+mod verify;
