@@ -1,0 +1,301 @@
+//! `graphmill.Features`.
+
+use crate::errors::Result;
+use crate::graph::private_map;
+use crate::ids::{self, is_tensor};
+use crate::views::{Map, element_dtype, shape_of, table_view, to_torch};
+use graphmill::disk::{Advice, Backend, PrivateMap, ReadAt, format_size};
+use graphmill::format::ElementType;
+use graphmill::load::Rows;
+use graphmill::store::Table;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PySlice, PyTuple};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// A table on disk: features, labels, or any other column with one row per node or edge.
+///
+/// `numpy()` and `torch()` are views without a copy; `gather(ids)` reads rows. Opening takes microseconds whatever the
+/// size of the file. Handles may be shared by threads, pickled (by path) and used after a fork.
+///
+/// Args:
+///     path: A `.gd` file of graphmill's, or GraphZero's.
+///
+/// Example:
+///     >>> x = gm.Features("features.gd")
+///     >>> x.shape
+///     (4, 2)
+///     >>> x[[3, 0]].shape
+///     (2, 2)
+#[pyclass(frozen, module = "graphmill", subclass)]
+pub struct Features {
+    table: Table,
+    rows: OnceLock<Rows>,
+    private: OnceLock<Arc<PrivateMap>>,
+}
+
+impl Features {
+    pub(crate) fn of(table: Table) -> Self {
+        Features { table, rows: OnceLock::new(), private: OnceLock::new() }
+    }
+
+    fn element(&self) -> ElementType {
+        self.table.shape().element()
+    }
+
+    fn rows(&self) -> Result<&Rows> {
+        if let Some(rows) = self.rows.get() {
+            return Ok(rows);
+        }
+        let rows = Rows::open(self.table.clone(), Backend::Pread)?;
+        Ok(self.rows.get_or_init(|| rows))
+    }
+
+    /// The table in place, bfloat16 as 16-bit integers.
+    fn view<'py>(&self, py: Python<'py>, writable: bool) -> Result<Bound<'py, PyAny>> {
+        self.table.mapped().check_length()?;
+        let map = if writable {
+            Map::Private(private_map(&self.private, self.table.mapped())?)
+        } else {
+            Map::Shared(self.table.mapped().clone())
+        };
+        table_view(py, map, self.table.section(), self.table.shape())
+    }
+
+    /// A fresh result of `count` rows, as a NumPy array or torch tensor.
+    fn fresh<'py>(&self, py: Python<'py>, count: usize, torch: bool) -> Result<Bound<'py, PyAny>> {
+        let shape = shape_of(py, self.table.shape(), Some(count))?;
+        if !torch {
+            let dtype = element_dtype(py, self.element())?;
+            return Ok(py.import("numpy")?.call_method1("empty", (shape, dtype))?);
+        }
+        let torch = py.import("torch")?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("dtype", torch.getattr(self.element().name())?)?;
+        Ok(torch.call_method("empty", (shape,), Some(&keywords))?)
+    }
+
+    /// The bytes of the caller's array, checked to be what the rows need.
+    fn bytes_of<'py>(
+        &self,
+        out: &Bound<'py, PyAny>,
+        count: usize,
+    ) -> Result<Bound<'py, PyArray1<u8>>> {
+        let py = out.py();
+        let torch = is_tensor(out);
+        let found = out
+            .getattr("shape")
+            .map_err(|_| PyTypeError::new_err("out must be a NumPy array or a torch tensor"))?;
+        let expected = shape_of(py, self.table.shape(), Some(count))?;
+        if !PyTuple::new(py, found.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.eq(&expected)? {
+            return Err(PyValueError::new_err(format!(
+                "out has shape {found}, expected {expected}"
+            ))
+            .into());
+        }
+        let dtype = out.getattr("dtype")?;
+        let wanted = if torch {
+            py.import("torch")?.getattr(self.element().name())?
+        } else {
+            element_dtype(py, self.element())?
+        };
+        if !dtype.eq(&wanted)? {
+            return Err(
+                PyTypeError::new_err(format!("out has dtype {dtype}, expected {wanted}")).into()
+            );
+        }
+        let contiguous = if torch {
+            let on_cpu = out.getattr("device")?.getattr("type")?.eq("cpu")?;
+            on_cpu && out.call_method0("is_contiguous")?.is_truthy()?
+        } else {
+            let flags = out.getattr("flags")?;
+            flags.get_item("C_CONTIGUOUS")?.is_truthy()?
+                && flags.get_item("WRITEABLE")?.is_truthy()?
+        };
+        if !contiguous {
+            let problem = "out must be contiguous, writable and in the memory of the CPU";
+            return Err(PyValueError::new_err(problem).into());
+        }
+        let flat = out.call_method1("reshape", (-1,))?;
+        let bytes = if torch {
+            let torch = py.import("torch")?;
+            flat.call_method0("detach")?
+                .call_method1("view", (torch.getattr("uint8")?,))?
+                .call_method0("numpy")?
+        } else {
+            flat.call_method1("view", ("uint8",))?
+        };
+        Ok(bytes.cast_into().map_err(PyErr::from)?)
+    }
+}
+
+#[pymethods]
+impl Features {
+    #[new]
+    fn new(path: PathBuf) -> Result<Self> {
+        Ok(Features::of(Table::open(std::path::absolute(&path).unwrap_or(path))?))
+    }
+
+    /// Absolute path of the file.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.table.path().to_path_buf()
+    }
+
+    /// `(rows, columns)`, or `(rows,)` for a vector such as labels.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        shape_of(py, self.table.shape(), None)
+    }
+
+    /// Number of dimensions, 1 or 2.
+    #[getter]
+    fn ndim(&self) -> usize {
+        if self.table.shape().is_vector() { 1 } else { 2 }
+    }
+
+    /// The NumPy dtype; the name `"bfloat16"` where NumPy has no such type.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match element_dtype(py, self.element()) {
+            Err(_) => Ok(self.element().name().into_pyobject(py)?.into_any()),
+            dtype => dtype,
+        }
+    }
+
+    /// Bytes of the rows on disk.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.table.shape().length()
+    }
+
+    /// A NumPy view of the whole table; no memory is taken and nothing is read until it is looked at.
+    ///
+    /// The view is read-only, or private and copy-on-write with `writable=True`, and stays valid after this handle is
+    /// gone. If another program truncates the file while you look at the view, the operating system ends the process;
+    /// graphmill itself replaces files and never shortens them.
+    #[pyo3(signature = (*, writable = false))]
+    fn numpy<'py>(&self, py: Python<'py>, writable: bool) -> Result<Bound<'py, PyAny>> {
+        let dtype = element_dtype(py, self.element())?;
+        let view = self.view(py, writable)?;
+        if self.element() == ElementType::Bf16 {
+            return Ok(view.call_method1("view", (dtype,))?);
+        }
+        Ok(view)
+    }
+
+    /// A torch view of the whole table, private and copy-on-write; no memory is taken until it is written to.
+    ///
+    /// A write costs one page of memory, is seen by every torch view of this handle, and never reaches the file.
+    fn torch<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        Ok(to_torch(self.view(py, true)?, self.element())?)
+    }
+
+    /// Reads rows by id, in the order given, into `out` or a fresh array.
+    ///
+    /// The result is a torch tensor when `ids` or `out` is one, else a NumPy array. Negative ids and ids past the end
+    /// raise `IndexError`.
+    ///
+    /// Example:
+    ///     >>> x.gather([0, 2]).shape
+    ///     (2, 2)
+    #[pyo3(signature = (ids, out = None))]
+    fn gather<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let ids = ids::read(ids, "ids")?;
+        let slice = ids.as_slice()?;
+        let out = match out {
+            Some(out) => out,
+            None => self.fresh(py, slice.len(), ids.from_torch)?,
+        };
+        let bytes = self.bytes_of(&out, slice.len())?;
+        let rows = self.rows()?;
+        let mut bytes =
+            bytes.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let bytes = bytes.as_slice_mut().map_err(PyErr::from)?;
+        py.detach(|| rows.gather(slice, bytes))?;
+        Ok(out)
+    }
+
+    /// Tells the operating system how the views will be used: `"random"` (the default), `"sequential"` or `"normal"`.
+    fn advise(&self, pattern: &str) -> Result<()> {
+        let advice = match pattern {
+            "random" => Advice::Random,
+            "sequential" => Advice::Sequential,
+            "normal" => Advice::Normal,
+            other => {
+                let expected = "expected \"random\", \"sequential\" or \"normal\"";
+                return Err(
+                    PyValueError::new_err(format!("pattern is {other:?}, {expected}")).into()
+                );
+            }
+        };
+        self.table.mapped().advise(advice, 0..self.table.mapped().len())?;
+        if let Some(private) = self.private.get() {
+            private.advise(advice).map_err(PyErr::from)?;
+        }
+        Ok(())
+    }
+
+    /// One row, a slice (both views of `numpy()`), or the rows of a list of ids (`gather`).
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        key: Bound<'py, PyAny>,
+    ) -> Result<Bound<'py, PyAny>> {
+        if key.is_instance_of::<PySlice>()
+            || key.extract::<i64>().is_ok() && !key.hasattr("shape")?
+        {
+            return Ok(self.numpy(py, false)?.get_item(key)?);
+        }
+        if key.hasattr("ndim")? && key.getattr("ndim")?.eq(0)? {
+            let index: i64 = key.call_method0("item")?.extract()?;
+            return Ok(self.numpy(py, false)?.get_item(index)?);
+        }
+        self.gather(py, &key, None)
+    }
+
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let view = self.numpy(py, false)?;
+        let other_dtype = match &dtype {
+            Some(dtype) => !view
+                .getattr("dtype")?
+                .eq(py.import("numpy")?.call_method1("dtype", (dtype,))?)?,
+            None => false,
+        };
+        if other_dtype && copy == Some(false) {
+            return Err(PyValueError::new_err("another dtype needs a copy").into());
+        }
+        match dtype {
+            Some(dtype) if other_dtype => Ok(view.call_method1("astype", (dtype,))?),
+            _ if copy == Some(true) => Ok(view.call_method0("copy")?),
+            _ => Ok(view),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.table.shape().rows() as usize
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let size = format_size(self.table.mapped().len());
+        Ok(format!("Features(shape={}, dtype={}, {size} on disk)", self.shape(py)?, self.element()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
+        let arguments = (slf.get().path(),).into_pyobject(slf.py())?;
+        Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
+    }
+}

@@ -1,0 +1,362 @@
+//! `graphmill.Graph`.
+
+use crate::errors::Result;
+use crate::ids;
+use crate::sample::Sample;
+use crate::views::{Map, section_view, to_torch};
+use graphmill::disk::PrivateMap;
+use graphmill::format::{Direction, ElementType, Section};
+use graphmill::sample::{self, FanoutOptions, Scratch};
+use graphmill::store::{self, inspect};
+use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+/// More hops reach the whole of any graph; a longer list is a mistake.
+const MOST_HOPS: usize = 1000;
+
+/// Topology on disk: degrees, neighbour lists and samples straight from a mapped `.gl` file.
+///
+/// Opening takes microseconds whatever the size of the file. Handles may be shared by threads, pickled (by path) and
+/// used after a fork.
+///
+/// Args:
+///     path: A `.gl` file of graphmill's, or GraphZero's.
+///
+/// Example:
+///     >>> g = gm.Graph("graph.gl")
+///     >>> g.num_nodes, g.num_edges
+///     (4, 5)
+#[pyclass(frozen, module = "graphmill", subclass)]
+pub struct Graph {
+    pub(crate) inner: store::Graph,
+    private: OnceLock<Arc<PrivateMap>>,
+}
+
+impl Graph {
+    pub(crate) fn of(inner: store::Graph) -> Self {
+        Graph { inner, private: OnceLock::new() }
+    }
+
+    fn direction_names(&self) -> Vec<&'static str> {
+        if self.inner.layout().undirected {
+            return vec!["out", "in"];
+        }
+        self.inner.layout().directions.iter().map(|lists| lists.direction.name()).collect()
+    }
+
+    /// The stored sections behind `indptr` and `indices` of a direction.
+    fn csr_views<'py>(
+        &self,
+        py: Python<'py>,
+        direction: Direction,
+        framework: &str,
+    ) -> Result<Bound<'py, PyTuple>> {
+        let sections = self.inner.sections(direction)?;
+        let offsets = self.view(py, &sections.offsets, framework)?;
+        let neighbours = self.view(py, &sections.neighbours, framework)?;
+        Ok(PyTuple::new(py, [offsets, neighbours])?)
+    }
+
+    fn view<'py>(
+        &self,
+        py: Python<'py>,
+        section: &Section,
+        framework: &str,
+    ) -> Result<Bound<'py, PyAny>> {
+        // Offsets are below 2^63, so the same bytes are valid int64, which torch and PyG expect.
+        let element = match section.element {
+            ElementType::U64 => ElementType::I64,
+            other => other,
+        };
+        match framework {
+            "numpy" => {
+                let map = Map::Shared(self.inner.mapped().clone());
+                section_view(py, map, section, element.name())
+            }
+            "torch" => {
+                let map = Map::Private(private_map(&self.private, self.inner.mapped())?);
+                Ok(to_torch(section_view(py, map, section, element.name())?, element)?)
+            }
+            other => Err(PyValueError::new_err(format!(
+                "framework is {other:?}, expected \"numpy\" or \"torch\""
+            ))
+            .into()),
+        }
+    }
+}
+
+/// The handle's private map, made on first use.
+pub fn private_map(
+    cell: &OnceLock<Arc<PrivateMap>>,
+    mapped: &graphmill::disk::Mapped,
+) -> Result<Arc<PrivateMap>> {
+    if let Some(map) = cell.get() {
+        return Ok(map.clone());
+    }
+    let map = PrivateMap::of(mapped)?;
+    // The same reason as for the shared map; a system that does not know the advice still works.
+    let _ = map.advise(graphmill::disk::Advice::Random);
+    Ok(cell.get_or_init(|| Arc::new(map)).clone())
+}
+
+/// Fan-outs as users give them; a list that nobody means must not take the memory for it.
+pub fn read_fanouts(fanouts: &Bound<'_, PyAny>) -> Result<Vec<i64>> {
+    let hops = fanouts.len()?;
+    if hops > MOST_HOPS {
+        let problem = format!("fanouts has {hops} hops, expected at most {MOST_HOPS}");
+        return Err(PyValueError::new_err(problem).into());
+    }
+    Ok(fanouts.extract()?)
+}
+
+/// The direction that a name stands for.
+pub fn parse_direction(name: &str) -> Result<Direction> {
+    match name {
+        "in" => Ok(Direction::In),
+        "out" => Ok(Direction::Out),
+        other => Err(PyValueError::new_err(format!(
+            "direction is {other:?}, expected \"in\" or \"out\""
+        ))
+        .into()),
+    }
+}
+
+#[pymethods]
+impl Graph {
+    #[new]
+    fn new(path: PathBuf) -> Result<Self> {
+        Ok(Graph::of(store::Graph::open(std::path::absolute(&path).unwrap_or(path))?))
+    }
+
+    /// Absolute path of the file.
+    #[getter]
+    fn path(&self) -> PathBuf {
+        self.inner.path().to_path_buf()
+    }
+
+    /// Number of nodes.
+    #[getter]
+    fn num_nodes(&self) -> u64 {
+        self.inner.num_nodes()
+    }
+
+    /// Number of stored edges of one direction; an undirected graph stores each edge both ways.
+    #[getter]
+    fn num_edges(&self) -> u64 {
+        self.inner.num_edges()
+    }
+
+    /// Whether edges have weights.
+    #[getter]
+    fn has_weights(&self) -> bool {
+        self.inner.has_weights()
+    }
+
+    /// Whether `e_id` is the row of the source (True) or the position in the stored order (False).
+    #[getter]
+    fn has_edge_ids(&self) -> bool {
+        self.inner.has_edge_ids()
+    }
+
+    /// Whether each edge is stored both ways in one set of lists.
+    #[getter]
+    fn is_undirected(&self) -> bool {
+        self.inner.layout().undirected
+    }
+
+    /// The stored directions: `("out",)`, `("in",)` or `("out", "in")`.
+    #[getter]
+    fn directions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.direction_names())
+    }
+
+    /// The order of neighbours within a list: `"id"`, `"time"` or `"file"`.
+    #[getter]
+    fn neighbor_order(&self) -> &'static str {
+        self.inner.order().name()
+    }
+
+    /// Where the list of each node starts in `indices`: read-only int64 view of N + 1 offsets, out-direction.
+    #[getter]
+    fn indptr<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        self.view(py, &self.inner.sections(Direction::Out)?.offsets, "numpy")
+    }
+
+    /// All neighbour lists, one after the other: read-only view in the stored type, out-direction.
+    #[getter]
+    fn indices<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
+        self.view(py, &self.inner.sections(Direction::Out)?.neighbours, "numpy")
+    }
+
+    /// `(indptr, indices)` of the out-edges, without a copy.
+    ///
+    /// Args:
+    ///     framework: `"numpy"` for read-only arrays, `"torch"` for private copy-on-write tensors.
+    #[pyo3(signature = (framework = "numpy"))]
+    fn csr<'py>(&self, py: Python<'py>, framework: &str) -> Result<Bound<'py, PyTuple>> {
+        self.csr_views(py, Direction::Out, framework)
+    }
+
+    /// `(indptr, indices)` of the in-edges, without a copy.
+    #[pyo3(signature = (framework = "numpy"))]
+    fn csc<'py>(&self, py: Python<'py>, framework: &str) -> Result<Bound<'py, PyTuple>> {
+        self.csr_views(py, Direction::In, framework)
+    }
+
+    /// The weights of the stored edges, read-only float32 view, or None.
+    #[pyo3(signature = (direction = "out"))]
+    fn weights<'py>(&self, py: Python<'py>, direction: &str) -> Result<Option<Bound<'py, PyAny>>> {
+        let sections = self.inner.sections(parse_direction(direction)?)?;
+        sections.weights.as_ref().map(|section| self.view(py, section, "numpy")).transpose()
+    }
+
+    /// The source rows of the stored edges, read-only int64 view, or None.
+    #[pyo3(signature = (direction = "out"))]
+    fn edge_ids<'py>(&self, py: Python<'py>, direction: &str) -> Result<Option<Bound<'py, PyAny>>> {
+        let sections = self.inner.sections(parse_direction(direction)?)?;
+        sections.edge_ids.as_ref().map(|section| self.view(py, section, "numpy")).transpose()
+    }
+
+    /// Number of neighbours of each node; of all nodes when `ids` is None.
+    ///
+    /// Example:
+    ///     >>> g.degrees([0, 1])
+    ///     array([2, 1])
+    #[pyo3(signature = (ids = None, direction = "out"))]
+    fn degrees<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Option<&Bound<'py, PyAny>>,
+        direction: &str,
+    ) -> Result<Bound<'py, PyArray1<i64>>> {
+        let direction = parse_direction(direction)?;
+        let ids = ids.map(|ids| ids::read(ids, "ids")).transpose()?;
+        let slice = ids.as_ref().map(ids::Ids::as_slice).transpose()?;
+        let degrees = py.detach(|| -> store::Result<Vec<i64>> {
+            let lists = self.inner.lists(direction)?;
+            let degree = |node: u64| lists.degree(node).map(|degree| degree as i64);
+            match slice {
+                Some(ids) => ids.iter().map(|&id| degree(self.checked(id)?)).collect(),
+                None => (0..self.inner.num_nodes()).map(degree).collect(),
+            }
+        })?;
+        Ok(PyArray1::from_vec(py, degrees))
+    }
+
+    /// The neighbours of one node: a read-only view of its list in the stored type.
+    ///
+    /// Example:
+    ///     >>> g.neighbors(0)
+    ///     array([1, 2], dtype=int32)
+    #[pyo3(signature = (id, direction = "out"))]
+    fn neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        id: i64,
+        direction: &str,
+    ) -> Result<Bound<'py, PyAny>> {
+        let direction = parse_direction(direction)?;
+        let range = self.inner.lists(direction)?.range(self.checked(id)?)?;
+        let mut section = self.inner.sections(direction)?.neighbours;
+        section.offset += range.start as u64 * section.element.width();
+        section.count = range.len() as u64;
+        self.view(py, &section, "numpy")
+    }
+
+    /// Where the list of a node lies in `indices`: `(start, end)`.
+    #[pyo3(signature = (id, direction = "out"))]
+    fn list_range(&self, id: i64, direction: &str) -> Result<(usize, usize)> {
+        let range = self.inner.lists(parse_direction(direction)?)?.range(self.checked(id)?)?;
+        Ok((range.start, range.end))
+    }
+
+    /// Samples the neighbourhood of seeds, hop by hop, relabelled in PyG's order.
+    ///
+    /// Args:
+    ///     seeds: Node ids; duplicates are kept.
+    ///     fanouts: Neighbours to pick per node in each hop; -1 takes all.
+    ///     direction: `"in"` follows edges against their direction, as message passing wants; `"out"` along it.
+    ///     replace: Whether an edge may be picked several times.
+    ///     seed: An int gives the same bytes every time; None draws fresh entropy.
+    ///
+    /// Example:
+    ///     >>> s = g.sample([0], [2], seed=0)
+    ///     >>> s.n_id[0]
+    ///     np.int64(0)
+    #[pyo3(signature = (seeds, fanouts, direction = "in", replace = false, *, seed = None))]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        seeds: &Bound<'py, PyAny>,
+        fanouts: &Bound<'py, PyAny>,
+        direction: &str,
+        replace: bool,
+        seed: Option<i128>,
+    ) -> Result<Sample> {
+        let follow = parse_direction(direction)?;
+        let seeds = ids::read(seeds, "seeds")?;
+        let slice = seeds.as_slice()?;
+        let seed = match seed {
+            // Any int is a seed; negative ones wrap, as hashes of names often are.
+            Some(seed) => seed as u64,
+            None => py.import("secrets")?.call_method1("randbits", (64,))?.extract()?,
+        };
+        let options = FanoutOptions::new(read_fanouts(fanouts)?).replace(replace).seed(seed);
+        let found = py.detach(|| -> sample::Result<sample::Sample> {
+            let lists = self.inner.lists(follow)?;
+            sample::sample(&lists, slice, &options, follow, &mut Scratch::new())
+        })?;
+        Sample::of(py, found, seeds.from_torch)
+    }
+
+    /// Raises `CorruptError` unless the file is as long as it was when it was opened.
+    fn check(&self) -> Result<()> {
+        use graphmill::disk::ReadAt;
+        Ok(self.inner.mapped().check_length()?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.num_nodes() as usize
+    }
+
+    fn __repr__(&self) -> String {
+        use graphmill::disk::{ReadAt, format_size};
+        let layout = self.inner.layout();
+        let kind = if layout.undirected {
+            "undirected".to_owned()
+        } else {
+            self.direction_names().join("+")
+        };
+        let bits = inspect::bits_per_edge(&self.inner);
+        let bits = bits.map_or(String::new(), |bits| format!(", {bits:.1} bits per edge"));
+        let weights = if self.has_weights() { ", weighted" } else { "" };
+        format!(
+            "Graph(num_nodes={}, num_edges={}, {kind}{weights}, {}, {} on disk{bits})",
+            layout.num_nodes,
+            layout.num_edges,
+            layout.directions[0].neighbours.element,
+            format_size(self.inner.mapped().len()),
+        )
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
+        let path = slf.get().path();
+        let arguments = (path,).into_pyobject(slf.py())?;
+        Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
+    }
+}
+
+impl Graph {
+    fn checked(&self, id: i64) -> store::Result<u64> {
+        u64::try_from(id).map_err(|_| store::Error::OutOfRange {
+            path: self.inner.path().to_path_buf(),
+            what: "node",
+            index: id,
+            count: self.inner.num_nodes(),
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! `graphmill._native`: the Rust side of the Python package.
+//!
+//! One file per class or group of functions; conversion and lifetimes only, no algorithm. The Python files beside it
+//! add what is better said in Python: the loader's iteration and one file per framework.
+
+mod command;
+mod dataset;
+mod errors;
+mod features;
+mod graph;
+mod ids;
+mod loader;
+mod memory;
+mod sample;
+mod views;
+mod writers;
+
+use pyo3::prelude::*;
+
+/// The extension module.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<graph::Graph>()?;
+    module.add_class::<features::Features>()?;
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<sample::Sample>()?;
+    module.add_class::<loader::BatchSource>()?;
+    module.add_class::<loader::RawBatch>()?;
+    module.add_function(wrap_pyfunction!(writers::write_edges, module)?)?;
+    module.add_function(wrap_pyfunction!(writers::write_table, module)?)?;
+    module.add_function(wrap_pyfunction!(writers::convert_file, module)?)?;
+    module.add_function(wrap_pyfunction!(memory::memory_in_use, module)?)?;
+    module.add_function(wrap_pyfunction!(command::run_command, module)?)
+}

@@ -1,0 +1,42 @@
+//! Memory as users state it: `"4GiB"`, a number of bytes, or nothing for the default.
+
+use crate::errors::Result;
+use graphmill::disk::{Budget, anonymous_memory, default_budget, file_memory, parse_size};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The budget that an argument `memory=` stands for.
+pub fn budget_of(memory: Option<&Bound<'_, PyAny>>) -> Result<Budget> {
+    let Some(memory) = memory.filter(|memory| !memory.is_none()) else {
+        return Ok(Budget::new(default_budget()));
+    };
+    if let Ok(bytes) = memory.extract::<u64>() {
+        return Ok(Budget::new(bytes));
+    }
+    match memory.extract::<String>() {
+        Ok(text) => Ok(Budget::new(parse_size(&text)?)),
+        Err(_) => {
+            let found = memory.get_type().name()?;
+            let problem = format!(
+                "memory must be a size such as \"4GiB\" or a number of bytes, found {found}"
+            );
+            Err(PyTypeError::new_err(problem).into())
+        }
+    }
+}
+
+/// What the process holds in memory: `{"anonymous": bytes, "file": bytes}`, None where the system does not tell.
+///
+/// Anonymous memory is what counts against a budget; file memory is page cache that happens to be mapped.
+///
+/// Example:
+///     >>> sorted(gm.memory_in_use())
+///     ['anonymous', 'file']
+#[pyfunction]
+pub fn memory_in_use(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let report = PyDict::new(py);
+    report.set_item("anonymous", anonymous_memory())?;
+    report.set_item("file", file_memory())?;
+    Ok(report)
+}

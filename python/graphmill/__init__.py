@@ -1,0 +1,74 @@
+"""Train graph neural networks on graphs that do not fit in memory.
+
+A dataset is compiled once to disk; neighbours are sampled straight from the mapped file, and the feature rows of a
+batch are read from the SSD::
+
+    import graphmill as gm
+
+    ds = gm.open("papers/", memory="4GiB")
+    loader = gm.NeighborLoader(ds, fanouts=[15, 10, 5], batch_size=1024, seeds="train", shuffle=True)
+    for batch in loader:
+        loss = model(batch.x, batch.edge_index)
+"""
+
+from __future__ import annotations
+
+import os
+
+from ._batch import Batch
+from ._errors import (
+    CorruptError,
+    DeniedError,
+    DiskError,
+    ExistsError,
+    FormatError,
+    GraphmillError,
+    LoaderError,
+    MemoryBudgetError,
+    MissingError,
+    SourceError,
+)
+from ._loader import NeighborLoader
+from ._native import Dataset, Features, Graph, Sample, __version__, memory_in_use
+from ._writers import convert, write_features, write_graph
+
+__all__ = [
+    "Batch",
+    "CorruptError",
+    "Dataset",
+    "DeniedError",
+    "DiskError",
+    "ExistsError",
+    "Features",
+    "FormatError",
+    "Graph",
+    "GraphmillError",
+    "LoaderError",
+    "MemoryBudgetError",
+    "MissingError",
+    "NeighborLoader",
+    "Sample",
+    "SourceError",
+    "__version__",
+    "convert",
+    "memory_in_use",
+    "open",
+    "write_features",
+    "write_graph",
+]
+
+
+def open(path: str | os.PathLike[str], memory: str | int | None = None) -> Dataset:
+    """Open a dataset; takes microseconds whatever its size.
+
+    Args:
+        path: The dataset's folder.
+        memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders. By default a quarter of
+            the machine's memory, or of its cgroup's limit.
+
+    Example:
+        >>> ds = gm.open("papers/", memory="1GiB")
+        >>> ds.num_nodes
+        4
+    """
+    return Dataset(path, memory)

@@ -1,0 +1,194 @@
+"""Mini-batches of a dataset, sampled and read ahead of the training step."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._batch import Batch
+from ._errors import LoaderError, MemoryBudgetError
+
+
+class NeighborLoader:
+    """Iterate over mini-batches of sampled neighbourhoods with their features, straight from disk.
+
+    Each ``iter()`` is one epoch. A batch depends on ``seed``, the epoch and its position alone: not on ``threads``,
+    ``prefetch`` or ``backend``.
+
+    Args:
+        ds: The dataset, from :func:`graphmill.open`.
+        fanouts: Neighbours to sample per hop; -1 takes all.
+        batch_size: Seeds per batch.
+        seeds: Name of a split, an array of node ids, or None for all nodes.
+        shuffle: Visit the seeds in another order each epoch.
+        drop_last: Leave out a last batch that is not full.
+        columns: Tables to load for the nodes; all by default.
+        replace: Sample with replacement.
+        direction: ``"in"`` follows edges against their direction, as message passing wants; ``"out"`` along it.
+        seed: An int makes every epoch reproducible; None draws fresh entropy.
+        threads: Batches prepared at the same time, 1 by default.
+        prefetch: Batches kept ready ahead of the one in use, 2 by default; 0 prepares each when asked for.
+        backend: How rows are read: ``"auto"``, ``"pread"`` or ``"mapped"``.
+        transform: Called with each batch; its result is delivered instead.
+        pin_memory: Copy tensors to page-locked memory.
+        device: Move tensors to this device.
+
+    Example:
+        >>> loader = gm.NeighborLoader(ds, [2, 2], batch_size=2, seeds="train", shuffle=True, seed=0)
+        >>> for batch in loader:
+        ...     print(batch.x.shape[1])
+        2
+    """
+
+    def __init__(
+        self,
+        ds: _native.Dataset,
+        fanouts: Sequence[int],
+        batch_size: int = 1024,
+        seeds: Any = None,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        columns: Sequence[str] | None = None,
+        *,
+        replace: bool = False,
+        direction: str = "in",
+        seed: int | None = None,
+        threads: int | None = None,
+        prefetch: int | None = None,
+        backend: str = "auto",
+        transform: Callable[[Batch], Any] | None = None,
+        pin_memory: bool = False,
+        device: Any = None,
+    ) -> None:
+        """Check every argument; nothing is read before the first batch."""
+        self.threads = _at_least(1, threads, "threads", default=1)
+        self.prefetch = _at_least(0, prefetch, "prefetch", default=2)
+        self.batch_size = _at_least(1, batch_size, "batch_size", default=1024)
+        self.seed = secrets.randbits(63) if seed is None else int(seed)
+        self.transform = transform
+        self.pin_memory = pin_memory
+        self.device = device
+        if seeds is None:
+            seeds = np.arange(ds.num_nodes)
+        elif isinstance(seeds, str):
+            seeds = ds.split(seeds)
+        self._source = _native.BatchSource(
+            ds,
+            seeds,
+            fanouts,
+            self.batch_size,
+            shuffle,
+            drop_last,
+            None if columns is None else list(columns),
+            replace,
+            direction,
+            self.seed & (2**64 - 1),
+            backend,
+        )
+        self._use_torch = find_spec("torch") is not None
+        self._epoch = self._next_epoch = 0
+        self._delivered = self._next_start = 0
+        self._closed = False
+
+    def __len__(self) -> int:
+        """Return the number of batches of an epoch."""
+        return len(self._source)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next iteration be this epoch, from its first batch."""
+        self._stand_at(_at_least(0, epoch, "epoch", default=0), 0)
+
+    def state_dict(self) -> dict[str, int]:
+        """Return where the loader stands: the epoch and the batches of it that were delivered."""
+        return {"seed": self.seed, "epoch": self._epoch, "batches": self._delivered}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Let the next iteration deliver what remained when ``state`` was taken."""
+        if state["seed"] != self.seed:
+            raise ValueError(
+                f"the state is of a loader with seed {state['seed']}, this one has {self.seed}"
+            )
+        epoch = _at_least(0, state["epoch"], "epoch", default=0)
+        batches = _at_least(0, state["batches"], "batches", default=0)
+        # After the last batch of an epoch, what remains is the next epoch.
+        if batches >= len(self):
+            epoch, batches = epoch + 1, 0
+        self._stand_at(epoch, batches)
+
+    def close(self) -> None:
+        """Let the loader refuse further work; a running iteration ends with :class:`LoaderError`."""
+        self._closed = True
+
+    def __iter__(self) -> Iterator[Any]:
+        """Start the next epoch, or resume one after ``load_state_dict``."""
+        self._check_open()
+        self._epoch, self._delivered = self._next_epoch, self._next_start
+        self._next_epoch, self._next_start = self._epoch + 1, 0
+        return self._batches(self._epoch, self._delivered)
+
+    def _stand_at(self, epoch: int, batches: int) -> None:
+        self._epoch = self._next_epoch = epoch
+        self._delivered = self._next_start = batches
+
+    def _batches(self, epoch: int, start: int) -> Iterator[Any]:
+        process = os.getpid()
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="graphmill-loader")
+        ahead: deque[Future[_native.RawBatch]] = deque()
+        try:
+            upcoming = iter(range(start, len(self)))
+            for index in range(start, len(self)):
+                # The batch in use is not ahead; with prefetch 0 it is made while the caller waits.
+                while len(ahead) <= self.prefetch and (later := next(upcoming, None)) is not None:
+                    ahead.append(pool.submit(self._source.batch, epoch, later))
+                batch = self._finish(ahead.popleft(), epoch, index)
+                self._check_open()
+                self._delivered = index + 1
+                yield batch
+                if os.getpid() != process:
+                    raise LoaderError(
+                        "the epoch was begun before a fork, and its threads stayed with the parent; "
+                        "call iter() in the child"
+                    )
+        finally:
+            if os.getpid() == process:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _finish(self, future: Future[_native.RawBatch], epoch: int, index: int) -> Any:
+        try:
+            raw = future.result()
+        except MemoryBudgetError:
+            # It may have met a full queue; alone it gets all that the user does not hold.
+            raw = self._source.batch(epoch, index)
+        entries = raw.entries(self._use_torch)
+        batch: Any = Batch(entries, raw)
+        if self.transform is not None:
+            batch = self.transform(batch)
+        if self.pin_memory:
+            batch = batch.pin_memory()
+        return batch if self.device is None else batch.to(self.device, non_blocking=True)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LoaderError("the loader was closed; make a new one")
+
+    def __repr__(self) -> str:
+        """Tell what is iterated over."""
+        return f"NeighborLoader({self._source!r}, seed={self.seed})"
+
+
+def _at_least(least: int, value: int | None, what: str, default: int) -> int:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{what} must be an integer, found {value!r}")
+    if value < least:
+        raise ValueError(f"{what} must be at least {least}, found {value}")
+    return int(value)

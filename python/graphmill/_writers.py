@@ -1,0 +1,299 @@
+"""Arrays in memory become files, without a detour through text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+_CHUNK_BYTES = 8 << 20
+_ELEMENTS = {
+    "int8": np.int8,
+    "int16": np.int16,
+    "int32": np.int32,
+    "int64": np.int64,
+    "uint8": np.uint8,
+    "bool": np.bool_,
+    "float16": np.float16,
+    "float32": np.float32,
+    "float64": np.float64,
+}
+_SHORT = {
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+}
+
+
+def write_graph(
+    path: str | os.PathLike[str],
+    edge_index: Any,
+    num_nodes: int | None = None,
+    weights: ArrayLike | None = None,
+    *,
+    times: ArrayLike | None = None,
+    undirected: bool = False,
+    direction: str = "both",
+    neighbor_order: str = "id",
+    encoding: str = "auto",
+    edge_ids: bool = False,
+    memory: str | int | None = None,
+    overwrite: bool = False,
+) -> _native.Graph:
+    """Write edges from memory as a ``.gl`` file and open it.
+
+    Args:
+        path: The file to write; it appears complete or not at all.
+        edge_index: Integers of shape ``[2, E]`` (NumPy or torch), or a pair ``(sources, destinations)``.
+        num_nodes: Number of nodes; by default the largest id + 1.
+        weights: One finite number, 0 or more, for each edge.
+        times: One integer for each edge.
+        undirected: Store each edge both ways in one set of lists.
+        direction: ``"both"``, ``"out"`` or ``"in"``: which lists a directed graph stores.
+        neighbor_order: Order within a list: ``"id"``, ``"time"`` (needs ``times``) or ``"file"``.
+        encoding: ``"i32"``, ``"i64"`` or ``"auto"`` (the narrower one that fits).
+        edge_ids: Store which column of ``edge_index`` an edge came from; implied by weights and times.
+        memory: Budget for sorting, such as ``"2GiB"``; a quarter of the machine by default.
+        overwrite: Replace an existing file.
+
+    Example:
+        >>> g = gm.write_graph("triangle.gl", [[0, 1, 2], [1, 2, 0]])
+        >>> g.num_edges
+        3
+    """
+    sources, destinations = _edge_columns(edge_index)
+    _native.write_edges(
+        os.fspath(path),
+        sources,
+        destinations,
+        num_nodes,
+        None if weights is None else _column(weights, np.float32, "weights"),
+        None if times is None else _column(times, np.int64, "times"),
+        undirected,
+        direction,
+        neighbor_order,
+        encoding,
+        edge_ids,
+        memory,
+        overwrite,
+    )
+    return _native.Graph(path)
+
+
+def write_features(
+    path: str | os.PathLike[str],
+    array_or_chunks: Any,
+    dtype: Any = None,
+    *,
+    align_rows: bool = False,
+    overwrite: bool = False,
+) -> _native.Features:
+    """Write rows from memory as a ``.gd`` file and open it.
+
+    Args:
+        path: The file to write; it appears complete or not at all.
+        array_or_chunks: An array or tensor of one or two dimensions, or an iterable of such chunks, which are
+            written one after the other, so that the whole need not fit in memory.
+        dtype: Store as this type, such as ``"float16"`` or ``"bf16"``; by default as the data is.
+        align_rows: Let every row start on a multiple of 512 bytes.
+        overwrite: Replace an existing file.
+
+    Example:
+        >>> x = gm.write_features("x.gd", np.zeros((4, 2), dtype=np.float32))
+        >>> x.shape
+        (4, 2)
+    """
+    chunks = iter([array_or_chunks] if hasattr(array_or_chunks, "shape") else array_or_chunks)
+    try:
+        first = next(chunks)
+    except StopIteration:
+        raise ValueError("no chunk of rows was given; pass an array for an empty table") from None
+    if not hasattr(first, "shape"):
+        raise TypeError(f"rows must be NumPy arrays or torch tensors, found {type(first).__name__}")
+    element = _element_name(first.dtype if dtype is None else dtype)
+    if len(first.shape) not in (1, 2):
+        raise ValueError(f"rows must have one or two dimensions, found shape {tuple(first.shape)}")
+    columns = None if len(first.shape) == 1 else int(first.shape[1])
+    rows = int(first.shape[0]) if hasattr(array_or_chunks, "shape") else None
+    _native.write_table(
+        os.fspath(path),
+        element,
+        rows,
+        columns,
+        align_rows,
+        overwrite,
+        _pieces(first, chunks, element, columns),
+    )
+    return _native.Features(path)
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    num_nodes: int | None = None,
+    undirected: bool = False,
+    direction: str | None = None,
+    neighbor_order: str | None = None,
+    encoding: str = "auto",
+    edge_ids: bool = False,
+    align_rows: bool = False,
+    memory: str | int | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Convert one file into another: ``.gl``, ``.gd``, ``.npy`` and GraphZero's two kinds.
+
+    What the source is follows from its content, what the target shall be from its name and ``to``.
+
+    Args:
+        source: The file to read.
+        target: The file to write; it appears complete or not at all.
+        to: ``"graphzero"`` writes GraphZero's layout; otherwise the name of the target decides.
+        num_nodes: At least this many nodes.
+        undirected: Store each edge both ways.
+        direction: Lists to store; by default those of a ``.gl``, and ``"out"`` for plain edges.
+        neighbor_order: Order within lists; by default that of a graphmill file, and by id otherwise.
+        encoding: ``"i32"``, ``"i64"`` or ``"auto"``.
+        edge_ids: Store the source row of every edge.
+        align_rows: Let every row of a ``.gd`` start on a multiple of 512 bytes.
+        memory: Budget for sorting, such as ``"2GiB"``.
+        overwrite: Replace an existing file.
+
+    Example:
+        >>> gm.convert("x.gd", "x.npy")
+        >>> np.load("x.npy").shape
+        (4, 2)
+    """
+    _native.convert_file(
+        os.fspath(source),
+        os.fspath(target),
+        to,
+        num_nodes,
+        undirected,
+        direction,
+        neighbor_order,
+        encoding,
+        edge_ids,
+        align_rows,
+        memory,
+        overwrite,
+    )
+
+
+def _edge_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two contiguous integer arrays of one type, without a copy where the input allows it."""
+    if not hasattr(edge_index, "shape") and len(edge_index) != 2:
+        raise ValueError(f"edge_index must have two rows, found {len(edge_index)}")
+    if hasattr(edge_index, "shape") and (len(edge_index.shape) != 2 or edge_index.shape[0] != 2):
+        raise ValueError(f"edge_index must have shape [2, E], found {tuple(edge_index.shape)}")
+    columns = [_as_numpy(edge_index[0]), _as_numpy(edge_index[1])]
+    for column in columns:
+        if column.ndim != 1 or (column.dtype.kind not in "iu" and column.size):
+            raise TypeError(
+                f"edge_index must hold integers, found {column.dtype} of shape {column.shape}"
+            )
+    narrow = all(column.dtype == np.int32 for column in columns)
+    wide = [_checked_int64(column) if not narrow else column for column in columns]
+    return np.ascontiguousarray(wide[0]), np.ascontiguousarray(wide[1])
+
+
+def _checked_int64(column: NDArray[Any]) -> NDArray[Any]:
+    if column.dtype == np.uint64 and column.size and int(column.max()) > np.iinfo(np.int64).max:
+        raise ValueError(f"edge_index holds the id {int(column.max())}, expected ids below 2^63")
+    return column.astype(np.int64, copy=False)
+
+
+def _column(values: Any, dtype: Any, what: str) -> NDArray[Any]:
+    column = _as_numpy(values)
+    if column.ndim != 1:
+        raise ValueError(f"{what} must have one dimension, found shape {column.shape}")
+    if dtype is np.int64 and column.dtype.kind not in "iu" and column.size:
+        raise TypeError(f"{what} must be integers, found {column.dtype}")
+    if column.dtype.kind not in "iufb" and column.size:
+        raise TypeError(f"{what} must be numbers, found {column.dtype}")
+    return np.ascontiguousarray(column, dtype=dtype)
+
+
+def _as_numpy(values: Any) -> NDArray[Any]:
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    return np.asarray(values)
+
+
+def _element_name(dtype: Any) -> str:
+    """The name of a NumPy, torch or written type, such as ``torch.bfloat16`` or ``"f16"``."""
+    if isinstance(dtype, str):
+        name = _SHORT.get(dtype, dtype)
+    elif str(dtype).startswith("torch."):
+        name = str(dtype).removeprefix("torch.")
+    else:
+        name = np.dtype(dtype).name
+    if name not in _ELEMENTS and name != "bfloat16":
+        stored = ", ".join([*_ELEMENTS, "bfloat16"])
+        raise TypeError(f"a table cannot store {name}; it stores {stored}")
+    return name
+
+
+def _pieces(
+    first: Any, rest: Iterable[Any], element: str, columns: int | None
+) -> Iterator[NDArray[np.uint8]]:
+    """Every chunk in pieces of a few MiB, converted, as bytes."""
+    for chunk in _chain(first, rest):
+        shape = tuple(getattr(chunk, "shape", ()))
+        if len(shape) != (1 if columns is None else 2) or (
+            columns is not None and shape[1] != columns
+        ):
+            expected = "[rows]" if columns is None else f"[rows, {columns}]"
+            raise ValueError(f"a chunk has shape {shape}, expected {expected} like the first")
+        width = max(1, (columns or 1) * 8)
+        step = max(1, _CHUNK_BYTES // width)
+        for start in range(0, shape[0], step):
+            yield _bytes_of(chunk[start : start + step], element)
+
+
+def _chain(first: Any, rest: Iterable[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def _bytes_of(rows: Any, element: str) -> NDArray[np.uint8]:
+    if element == "bfloat16" or str(getattr(rows, "dtype", "")) == "torch.bfloat16":
+        # NumPy has no bfloat16; torch rounds to it, to nearest even.
+        import torch
+
+        tensor = torch.as_tensor(rows).to(getattr(torch, element)).contiguous()
+        view = tensor.view(torch.int16) if element == "bfloat16" else tensor
+        rows = view.numpy()
+    else:
+        rows = _converted(_as_numpy(rows), element)
+    return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
+
+
+def _converted(rows: NDArray[Any], element: str) -> NDArray[Any]:
+    """The rows in another type; a value that would change its meaning is an error, rounding is not."""
+    target = np.dtype(_ELEMENTS[element])
+    if rows.dtype == target:
+        return rows
+    if rows.dtype.kind not in "iufb":
+        raise TypeError(f"rows must be numbers, found {rows.dtype}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = rows.astype(target)
+    if target.kind in "iub" and not np.array_equal(converted, rows):
+        raise ValueError(f"values of type {rows.dtype} do not fit into {target}")
+    if target.kind == "f" and np.any(np.isinf(converted) & np.isfinite(rows)):
+        raise ValueError(f"values of type {rows.dtype} overflow {target}")
+    return converted

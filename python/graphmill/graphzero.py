@@ -1,0 +1,158 @@
+"""GraphZero 0.2's names over graphmill: ``import graphmill.graphzero as gz`` and keep the script.
+
+Both kinds of file open, GraphZero's own and graphmill's. What GraphZero copied is a view here, and what it let pass
+(damaged files, negative ids) raises. File and range errors are ``RuntimeError`` as they were, and the natural class
+too.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _native
+from ._errors import GraphmillError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__version__ = "0.2.0"
+__all__ = ["DataType", "FeatureStore", "Graph"]
+
+
+class DataType(enum.Enum):
+    """The element types of a GraphZero feature file."""
+
+    INT32 = 0
+    INT64 = 1
+    FLOAT32 = 2
+    FLOAT64 = 3
+
+
+class Graph:
+    """A topology on disk, by GraphZero's names.
+
+    Example:
+        >>> g = gz.Graph("graph.gl")
+        >>> g.get_degree(0)
+        2
+    """
+
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        """Open a ``.gl`` file."""
+        with _runtime_errors():
+            self._graph = _native.Graph(filename)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return self._graph.num_nodes
+
+    @property
+    def num_edges(self) -> int:
+        """Number of stored edges."""
+        return self._graph.num_edges
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether edges have weights."""
+        return self._graph.has_weights
+
+    def get_degree(self, node_id: int) -> int:
+        """Return the number of neighbours; 0 for an id past the end."""
+        with _runtime_errors():
+            if node_id < 0:
+                raise IndexError(f"node {node_id} is negative")
+            if node_id >= self.num_nodes:
+                return 0
+            return int(self._graph.degrees([node_id])[0])
+
+    def get_neighbours(self, node_id: int) -> NDArray[np.int64]:
+        """Return the neighbours as int64: a view where the file stores int64, which outlives the graph."""
+        with _runtime_errors():
+            return self._graph.neighbors(node_id).astype(np.int64, copy=False)
+
+    def get_weights(self, node_id: int) -> NDArray[np.float32]:
+        """Return the weights of a node's edges, a view which outlives the graph."""
+        with _runtime_errors():
+            weights = self._graph.weights()
+            if weights is None:
+                raise RuntimeError(f"{self._graph.path} has no weights")
+            start, end = self._graph.list_range(node_id)
+            return weights[start:end]
+
+    def __repr__(self) -> str:
+        """Tell nodes and edges."""
+        return f"graphzero.{self._graph!r}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by path."""
+        return Graph, (self._graph.path,)
+
+
+class FeatureStore:
+    """Features on disk, by GraphZero's names.
+
+    Example:
+        >>> store = gz.FeatureStore("features.gd")
+        >>> store.get_tensor().shape
+        (4, 2)
+    """
+
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        """Open a ``.gd`` file."""
+        with _runtime_errors():
+            self._features = _native.Features(filename)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of rows."""
+        return len(self._features)
+
+    @property
+    def feature_dim(self) -> int:
+        """Values per row."""
+        shape = self._features.shape
+        return shape[1] if len(shape) == 2 else 1
+
+    def get_data(self, node_id: int) -> NDArray[Any]:
+        """Return one row, a copy-on-write view."""
+        with _runtime_errors():
+            if not 0 <= node_id < self.num_nodes:
+                raise IndexError(
+                    f"node {node_id} is out of range: {self._features.path} has {self.num_nodes} rows"
+                )
+            row: NDArray[Any] = self.get_tensor()[node_id]
+            return row
+
+    def get_tensor(self) -> NDArray[Any]:
+        """Return all rows as one array: a copy-on-write view that takes no memory until it is written to."""
+        with _runtime_errors():
+            table: NDArray[Any] = self._features.numpy(writable=True)
+            return table.reshape(self.num_nodes, self.feature_dim)
+
+    def __repr__(self) -> str:
+        """Tell shape and type."""
+        return f"graphzero.{self._features!r}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by path."""
+        return FeatureStore, (self._features.path,)
+
+
+@contextmanager
+def _runtime_errors() -> Iterator[None]:
+    """Raise graphmill's errors of file and range as ``RuntimeError`` too."""
+    try:
+        yield
+    except (GraphmillError, IndexError, OverflowError) as error:
+        if isinstance(error, RuntimeError):
+            raise
+        natural = IndexError if isinstance(error, OverflowError) else type(error)
+        both = type(natural.__name__, (natural, RuntimeError), {"__module__": __name__})
+        raise both(*error.args) from error
