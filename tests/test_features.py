@@ -1,0 +1,112 @@
+"""Rows by id: what NumPy indexing would give, or an error that says why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import graphmill as gm
+
+ids_of_1000 = st.lists(st.integers(0, 999), max_size=200)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(ids=ids_of_1000)
+def test_gather_equals_indexing(features: gm.Features, rows: np.ndarray, ids: list[int]) -> None:
+    expected = rows[np.asarray(ids, dtype=np.int64)]
+    np.testing.assert_array_equal(features.gather(ids), expected)
+    np.testing.assert_array_equal(features[np.asarray(ids, dtype=np.int32)], expected)
+    tensor = features[torch.tensor(ids, dtype=torch.int64)]
+    assert isinstance(tensor, torch.Tensor)
+    np.testing.assert_array_equal(tensor.numpy(), expected)
+
+
+def test_ids_come_in_many_forms(features: gm.Features, rows: np.ndarray) -> None:
+    forms = [
+        [5, 3],
+        (5, 3),
+        range(5, 1, -2),
+        np.array([5, 3], dtype=np.uint8),
+        np.array([5, 0, 3, 0], dtype=np.int64)[::2],
+        torch.tensor([5, 3], dtype=torch.int32),
+    ]
+    for ids in forms:
+        np.testing.assert_array_equal(np.asarray(features.gather(ids)), rows[[5, 3]])
+    assert features.gather([]).shape == (0, 16)
+    np.testing.assert_array_equal(features[7], rows[7])
+    np.testing.assert_array_equal(features[-1], rows[-1])
+    np.testing.assert_array_equal(features[10:20:3], rows[10:20:3])
+    np.testing.assert_array_equal(features[np.int64(4)], rows[4])
+
+
+def test_gather_fills_the_callers_memory(features: gm.Features, rows: np.ndarray) -> None:
+    out = np.empty((2, 16), dtype=np.float32)
+    assert features.gather([8, 9], out=out) is out
+    np.testing.assert_array_equal(out, rows[[8, 9]])
+    tensor = torch.empty(2, 16)
+    assert features.gather([1, 1], out=tensor) is tensor
+    np.testing.assert_array_equal(tensor.numpy(), rows[[1, 1]])
+
+
+def test_what_cannot_be_filled_is_refused(features: gm.Features) -> None:
+    with pytest.raises(ValueError, match=r"shape .*expected \(2, 16\)"):
+        features.gather([1, 2], out=np.empty((3, 16), dtype=np.float32))
+    with pytest.raises(TypeError, match="dtype float64, expected float32"):
+        features.gather([1], out=np.empty((1, 16)))
+    with pytest.raises(ValueError, match="contiguous"):
+        features.gather([1], out=np.empty((1, 32), dtype=np.float32)[:, ::2])
+    frozen = np.empty((1, 16), dtype=np.float32)
+    frozen.setflags(write=False)
+    with pytest.raises(ValueError, match="writable"):
+        features.gather([1], out=frozen)
+    with pytest.raises(TypeError, match="out must be"):
+        features.gather([1], out="x")
+
+
+@pytest.mark.parametrize("bad", [[1000], [-1], [5, 2**40], np.array([2**63], dtype=np.uint64)])
+def test_ids_out_of_range_are_index_errors(features: gm.Features, bad: object) -> None:
+    with pytest.raises(IndexError):
+        features.gather(bad)
+
+
+@pytest.mark.parametrize(
+    "bad", [None, 1.5, [0.5], np.array([1.0]), "abc", [[1, 2]], np.array(3), {"a": 1}, [True]]
+)
+def test_what_is_not_a_list_of_integers_is_a_type_error(features: gm.Features, bad: object) -> None:
+    with pytest.raises(TypeError, match="ids must be a one-dimensional list or array of integers"):
+        features.gather(bad)
+
+
+def test_a_truncated_file_is_an_error_for_gather(tmp_path: Path, rows: np.ndarray) -> None:
+    path = tmp_path / "cut.gd"
+    for length in range(0, 40_000, 2_000):
+        x = gm.write_features(path, rows)
+        with path.open("r+b") as file:
+            file.truncate(length)
+        with pytest.raises(gm.CorruptError, match=r"cut\.gd"):
+            x.gather([999])
+        with pytest.raises(gm.CorruptError, match=r"cut\.gd"):
+            x.numpy()
+        with pytest.raises(gm.GraphmillError, match=r"cut\.gd"):
+            gm.Features(path)
+        path.unlink()
+
+
+def test_errors_have_their_natural_classes(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nothing\.gd"):
+        gm.Features(tmp_path / "nothing.gd")
+    (tmp_path / "text.gd").write_text("not a table, but long enough to be one")
+    with pytest.raises(gm.FormatError, match="not a ta"):
+        gm.Features(tmp_path / "text.gd")
+    with pytest.raises(gm.DiskError, match="not a regular file"):
+        gm.Features(tmp_path)
+    gm.write_features(tmp_path / "x.gd", np.zeros((2, 2)))
+    with pytest.raises(FileExistsError, match="overwrite"):
+        gm.write_features(tmp_path / "x.gd", np.zeros((2, 2)))
+    assert issubclass(gm.MemoryBudgetError, MemoryError)
+    assert issubclass(gm.CorruptError, gm.GraphmillError)
