@@ -1,0 +1,67 @@
+"""Clocks, medians and cgroups that the sections share."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """How long one call takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, float]:
+    """Median seconds of each, measured in turns so that noise hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            times[name].append(seconds(work))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+@contextlib.contextmanager
+def memory_limit(limit: int) -> Iterator[Callable[[list[str]], str] | None]:
+    """A runner for commands whose memory, page cache included, is limited; None where no cgroup can be made."""
+    name = f"graphmill-bench-{os.getpid()}"
+    choices = [
+        (Path("/sys/fs/cgroup/memory") / name, "memory.limit_in_bytes"),
+        (Path("/sys/fs/cgroup") / name, "memory.max"),
+    ]
+    for group, file in choices:
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / file).write_text(str(limit))
+            yield partial(_run_in, group)
+        except OSError:
+            yield None
+        finally:
+            group.rmdir()
+        return
+    yield None
+
+
+def _run_in(group: Path, command: list[str]) -> str:
+    """Run a command in a cgroup and return what it printed."""
+    enter = ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs")]
+    done = subprocess.run([*enter, *command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[:3]} exited with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def python(code: str, *arguments: str) -> list[str]:
+    """The command that runs a piece of Python with arguments."""
+    return [sys.executable, "-c", code, *arguments]

@@ -1,0 +1,126 @@
+"""Stores: what opening, looking at and verifying a file costs, and what it does not depend on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import graphmill as gm
+from benchmarks.measure import interleaved, memory_limit, python
+
+GIB = 1 << 30
+COLUMNS = 128
+
+# Runs in a cgroup: opens the table, looks at random rows, and tells what it took.
+LOOK = """
+import json, sys, time
+import numpy as np, torch
+import graphmill as gm
+
+path, rows = sys.argv[1], int(sys.argv[2])
+torch.zeros(1)
+ids = np.random.default_rng(1).integers(0, rows, 20_000)
+before = gm.memory_in_use()["anonymous"]
+start = time.perf_counter()
+view = gm.Features(path).torch()
+opened = time.perf_counter() - start
+first = np.array([view[i, 0].item() for i in ids.tolist()])
+last = np.array([view[i, 127].item() for i in ids.tolist()])
+expected = ids.astype(np.float32)
+right = bool((first == expected).all() and (last == expected + np.float32(127)).all())
+after = gm.memory_in_use()["anonymous"]
+print(json.dumps({"open_ms": 1000 * opened, "rows_right": right, "anonymous_growth": after - before}))
+"""
+
+
+def table(path: Path, size: int) -> int:
+    """A float32 table of about this size; element (r, c) is r + c. Returns its rows."""
+    rows = size // (4 * COLUMNS)
+
+    def chunks() -> Iterator[np.ndarray[Any, Any]]:
+        columns = np.arange(COLUMNS, dtype=np.float32)
+        for start in range(0, rows, 1 << 17):
+            ids = np.arange(start, min(rows, start + (1 << 17)), dtype=np.float32)
+            yield ids[:, None] + columns
+
+    gm.write_features(path, chunks())
+    return rows
+
+
+def run(folder: Path, size: int) -> dict[str, Any]:
+    """Every measurement of this section."""
+    small, large = folder / "small.gd", folder / "large.gd"
+    table(small, 1 << 20)
+    rows = table(large, size)
+    graph = folder / "graph.gl"
+    edges = size // 32
+    command = ["generate", "rmat", str(graph), "--scale", "24", "--edges", str(edges), "--quiet"]
+    subprocess.run(["graphmill", *command], check=True)
+    return {
+        "open": opening(small, large),
+        "views": views(large, rows, size),
+        "verify": [verification(large), verification(graph)],
+    }
+
+
+def opening(small: Path, large: Path) -> dict[str, float]:
+    """Opening must not depend on the size of the file."""
+    times = interleaved(
+        500, small=lambda: gm.Features(small).torch(), large=lambda: gm.Features(large).torch()
+    )
+    ratio = times["large"] / times["small"]
+    print(
+        f"open + torch(): {size_of(small)} {1e6 * times['small']:.0f} us, {size_of(large)} ", end=""
+    )
+    print(f"{1e6 * times['large']:.0f} us: ratio {ratio:.2f}")
+    return {"small_us": 1e6 * times["small"], "large_us": 1e6 * times["large"], "ratio": ratio}
+
+
+def views(path: Path, rows: int, size: int) -> dict[str, Any]:
+    """A view of a file that is far larger than the memory the process may use."""
+    limit = max(size // 8, GIB // 2)
+    with memory_limit(limit) as run_limited:
+        if run_limited is None:
+            print("views under a memory limit: no cgroup can be made here, not measured")
+            return {"skipped": "no cgroup"}
+        subprocess.run(["sync"], check=True)
+        result: dict[str, Any] = json.loads(run_limited(python(LOOK, str(path), str(rows))))
+    print(
+        f"{size_of(path)} table in a cgroup of {limit / GIB:.1f} GiB: torch() after {result['open_ms']:.2f} ms, "
+        f"20,000 random rows {'right' if result['rows_right'] else 'WRONG'}, "
+        f"anonymous memory grew by {result['anonymous_growth'] / 2**20:.1f} MiB"
+    )
+    return {"limit": limit, **result}
+
+
+def verification(path: Path) -> dict[str, Any]:
+    """Verify against the speed at which the same bytes can be read at all."""
+
+    def cat() -> None:
+        with open("/dev/null", "wb") as nothing:
+            subprocess.run(["cat", str(path)], stdout=nothing, check=True)
+
+    def verify() -> None:
+        subprocess.run(["graphmill", "verify", str(path), "--quiet"], check=True)
+
+    cat()
+    times = interleaved(7, cat=cat, verify=verify)
+    size = path.stat().st_size
+    ratio = times["cat"] / times["verify"]
+    print(
+        f"verify {path.name}, {size_of(path)}, warm: {size / times['verify'] / 1e9:.2f} GB/s, ",
+        end="",
+    )
+    print(f"cat {size / times['cat'] / 1e9:.2f} GB/s: ratio {ratio:.2f}")
+    return {"file": path.name, "bytes": size, "ratio": ratio, **times}
+
+
+def size_of(path: Path) -> str:
+    """The size of a file for people."""
+    size = path.stat().st_size
+    return f"{size / GIB:.1f} GiB" if size >= GIB else f"{size / 2**20:.0f} MiB"
