@@ -46,8 +46,11 @@ class Graph:
         fanouts: Sequence[int],
         direction: str = "in",
         replace: bool = False,
-        *,
+        weighted: bool = False,
+        disjoint: bool = False,
+        method: str = "uniform",
         seed: int | None = None,
+        threads: int | None = None,
     ) -> Sample: ...
     def check(self) -> None: ...
     def __len__(self) -> int: ...
@@ -110,6 +113,8 @@ class Dataset:
     def split(self, name: str) -> NDArray[np.int64]: ...
     @property
     def splits(self) -> list[str]: ...
+    def add_table(self, name: str, array: Any, dtype: Any = None) -> None: ...
+    def add_split(self, name: str, nodes: Any) -> None: ...
 
 class RawBatch:
     def entries(self, torch: bool) -> dict[str, Any]: ...
@@ -156,6 +161,15 @@ def write_table(
     overwrite: bool,
     pieces: Iterable[NDArray[np.uint8]],
 ) -> None: ...
+def amend_table(
+    folder: str,
+    name: str,
+    element: str,
+    rows: int,
+    columns: int | None,
+    pieces: Iterable[NDArray[np.uint8]],
+) -> None: ...
+def amend_split(folder: str, name: str, ids: NDArray[Any]) -> None: ...
 def convert_file(
     source: str,
     target: str,

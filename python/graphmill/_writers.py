@@ -116,28 +116,31 @@ def write_features(
         >>> x.shape
         (4, 2)
     """
-    chunks = iter([array_or_chunks] if hasattr(array_or_chunks, "shape") else array_or_chunks)
-    try:
-        first = next(chunks)
-    except StopIteration:
-        raise ValueError("no chunk of rows was given; pass an array for an empty table") from None
-    if not hasattr(first, "shape"):
-        raise TypeError(f"rows must be NumPy arrays or torch tensors, found {type(first).__name__}")
-    element = _element_name(first.dtype if dtype is None else dtype)
-    if len(first.shape) not in (1, 2):
-        raise ValueError(f"rows must have one or two dimensions, found shape {tuple(first.shape)}")
-    columns = None if len(first.shape) == 1 else int(first.shape[1])
-    rows = int(first.shape[0]) if hasattr(array_or_chunks, "shape") else None
-    _native.write_table(
-        os.fspath(path),
-        element,
-        rows,
-        columns,
-        align_rows,
-        overwrite,
-        _pieces(first, chunks, element, columns),
-    )
+    rows, columns, element, pieces = _table(array_or_chunks, dtype)
+    _native.write_table(os.fspath(path), element, rows, columns, align_rows, overwrite, pieces)
     return _native.Features(path)
+
+
+def add_table(
+    folder: os.PathLike[str], name: str, array_or_chunks: Any, dtype: Any, num_nodes: int
+) -> None:
+    """Add a table of the nodes to a dataset; see ``Dataset.add_table``."""
+    rows, columns, element, pieces = _table(array_or_chunks, dtype)
+    if rows is not None and rows != num_nodes:
+        raise ValueError(f"table {name!r} has {rows} rows, expected {num_nodes}, one for each node")
+    _native.amend_table(os.fspath(folder), name, element, num_nodes, columns, pieces)
+
+
+def add_split(folder: os.PathLike[str], name: str, nodes: Any, num_nodes: int) -> None:
+    """Add a split to a dataset; see ``Dataset.add_split``."""
+    array = _as_numpy(nodes)
+    if array.dtype == np.bool_:
+        if array.shape != (num_nodes,):
+            raise ValueError(f"a mask has shape {array.shape}, expected ({num_nodes},)")
+        array = np.flatnonzero(array)
+    elif array.size == 0:
+        array = array.astype(np.int64)
+    _native.amend_split(os.fspath(folder), name, array)
 
 
 def convert(
@@ -192,6 +195,26 @@ def convert(
         memory,
         overwrite,
     )
+
+
+def _table(
+    array_or_chunks: Any, dtype: Any
+) -> tuple[int | None, int | None, str, Iterator[NDArray[np.uint8]]]:
+    """Rows (None if they have to be counted), columns (None for a vector), type and bytes."""
+    is_array = hasattr(array_or_chunks, "shape")
+    chunks = iter([array_or_chunks] if is_array else array_or_chunks)
+    try:
+        first = next(chunks)
+    except StopIteration:
+        raise ValueError("no chunk of rows was given; pass an array for an empty table") from None
+    if not hasattr(first, "shape"):
+        raise TypeError(f"rows must be NumPy arrays or torch tensors, found {type(first).__name__}")
+    element = _element_name(first.dtype if dtype is None else dtype)
+    if len(first.shape) not in (1, 2):
+        raise ValueError(f"rows must have one or two dimensions, found shape {tuple(first.shape)}")
+    columns = None if len(first.shape) == 1 else int(first.shape[1])
+    rows = int(first.shape[0]) if is_array else None
+    return rows, columns, element, _pieces(first, chunks, element, columns)
 
 
 def _edge_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:

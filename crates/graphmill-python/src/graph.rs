@@ -9,9 +9,10 @@ use graphmill::format::{Direction, ElementType, Section};
 use graphmill::sample::{self, FanoutOptions, Scratch};
 use graphmill::store::{self, inspect};
 use numpy::PyArray1;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -281,13 +282,18 @@ impl Graph {
     ///     fanouts: Neighbours to pick per node in each hop; -1 takes all.
     ///     direction: `"in"` follows edges against their direction, as message passing wants; `"out"` along it.
     ///     replace: Whether an edge may be picked several times.
+    ///     weighted, disjoint, method: Only False, False and `"uniform"` so far; anything else raises
+    ///         `NotImplementedError`.
     ///     seed: An int gives the same bytes every time; None draws fresh entropy.
+    ///     threads: Results do not depend on it; sampling takes one thread so far.
     ///
     /// Example:
     ///     >>> s = g.sample([0], [2], seed=0)
     ///     >>> s.n_id[0]
     ///     np.int64(0)
-    #[pyo3(signature = (seeds, fanouts, direction = "in", replace = false, *, seed = None))]
+    #[pyo3(signature = (seeds, fanouts, direction = "in", replace = false, weighted = false, disjoint = false,
+        method = "uniform", seed = None, threads = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn sample<'py>(
         &self,
         py: Python<'py>,
@@ -295,8 +301,17 @@ impl Graph {
         fanouts: &Bound<'py, PyAny>,
         direction: &str,
         replace: bool,
+        weighted: bool,
+        disjoint: bool,
+        method: &str,
         seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
     ) -> Result<Sample> {
+        if weighted || disjoint || method != "uniform" {
+            let problem = "only uniform sampling of joint neighbourhoods is there yet";
+            return Err(PyNotImplementedError::new_err(problem).into());
+        }
+        let _ = threads;
         let follow = parse_direction(direction)?;
         let seeds = ids::read(seeds, "seeds")?;
         let slice = seeds.as_slice()?;

@@ -29,6 +29,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<loader::RawBatch>()?;
     module.add_function(wrap_pyfunction!(writers::write_edges, module)?)?;
     module.add_function(wrap_pyfunction!(writers::write_table, module)?)?;
+    module.add_function(wrap_pyfunction!(writers::amend_table, module)?)?;
+    module.add_function(wrap_pyfunction!(writers::amend_split, module)?)?;
     module.add_function(wrap_pyfunction!(writers::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(memory::memory_in_use, module)?)?;
     module.add_function(wrap_pyfunction!(command::run_command, module)?)

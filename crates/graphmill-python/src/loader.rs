@@ -48,9 +48,7 @@ impl BatchSource {
             .seed(seed)
             .backend(backend);
         let seeds = ids::read(seeds, "seeds")?.as_slice()?.to_vec();
-        Ok(BatchSource {
-            loader: load::NeighborLoader::new(dataset.inner.clone(), seeds, options)?,
-        })
+        Ok(BatchSource { loader: load::NeighborLoader::new(dataset.inner(), seeds, options)? })
     }
 
     /// Samples and reads one batch.

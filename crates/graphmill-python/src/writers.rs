@@ -1,15 +1,18 @@
 //! Files from memory and from other files.
 
 use crate::errors::Result;
+use crate::ids;
 use crate::memory::budget_of;
 use graphmill::format::{ElementType, ListOrder, TableShape};
-use graphmill::ingest::{self, ConvertOptions, Directions, GraphOptions, MemoryEdges, Progress};
+use graphmill::ingest::{
+    self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges, Progress,
+};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Lets Ctrl-C stop long work, and keeps the exception that Python made of it.
@@ -121,9 +124,7 @@ pub fn write_edges(
 
 /// Writes rows as a `.gd` file from an iterator of byte arrays; `graphmill.write_features` prepares the arguments.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
 pub fn write_table(
-    py: Python<'_>,
     path: PathBuf,
     element: &str,
     rows: Option<u64>,
@@ -132,48 +133,94 @@ pub fn write_table(
     overwrite: bool,
     pieces: &Bound<'_, PyAny>,
 ) -> Result<()> {
-    let element: ElementType = element.parse()?;
-    let shape = match columns {
-        Some(columns) => TableShape::matrix(rows.unwrap_or(0), columns, element)?,
-        None => TableShape::vector(rows.unwrap_or(0), element)?,
-    };
+    let shape = table_shape(element, rows.unwrap_or(0), columns)?;
     let shape = if align_rows { shape.with_aligned_rows()? } else { shape };
-    let pieces = Pieces { iterator: pieces.try_iter()?.unbind(), failure: RefCell::new(None) };
-    let outcome = write_pieces(py, &path, shape, rows.is_some(), overwrite, &pieces);
-    match pieces.failure.into_inner() {
-        Some(failure) => Err(failure.into()),
-        None => Ok(outcome?),
-    }
+    let pieces = Pieces::new(pieces)?;
+    let written = match rows {
+        Some(_) => ingest::write_table(&path, shape, pieces.iter(), overwrite),
+        None => ingest::write_counted_table(&path, shape, pieces.iter(), overwrite),
+    };
+    pieces.outcome(written).map(|_| ())
+}
+
+/// Adds a table of the nodes to a dataset; `Dataset.add_table` prepares the arguments.
+#[pyfunction]
+pub fn amend_table(
+    folder: PathBuf,
+    name: &str,
+    element: &str,
+    rows: u64,
+    columns: Option<u64>,
+    pieces: &Bound<'_, PyAny>,
+) -> Result<()> {
+    let shape = table_shape(element, rows, columns)?;
+    let pieces = Pieces::new(pieces)?;
+    let amend = || {
+        let mut writer = DatasetWriter::amend(&folder)?;
+        writer.table(name, shape, |table| {
+            pieces.iter().try_for_each(|piece| table.write_rows(&piece?))
+        })?;
+        writer.publish()
+    };
+    let amended = amend();
+    pieces.outcome(amended).map(|_| ())
+}
+
+/// Adds a named list of nodes to a dataset.
+#[pyfunction]
+pub fn amend_split(
+    py: Python<'_>,
+    folder: PathBuf,
+    name: &str,
+    ids: &Bound<'_, PyAny>,
+) -> Result<()> {
+    let ids = ids::read(ids, "ids")?;
+    let nodes = ids.as_slice()?;
+    py.detach(|| {
+        let mut writer = DatasetWriter::amend(&folder)?;
+        writer.split(name, nodes)?;
+        writer.publish()
+    })?;
+    Ok(())
+}
+
+fn table_shape(element: &str, rows: u64, columns: Option<u64>) -> Result<TableShape> {
+    let element: ElementType = element.parse()?;
+    Ok(match columns {
+        Some(columns) => TableShape::matrix(rows, columns, element)?,
+        None => TableShape::vector(rows, element)?,
+    })
 }
 
 /// A Python iterator of byte arrays, and the exception that it ended with.
-struct Pieces {
-    iterator: Py<PyIterator>,
+struct Pieces<'py> {
+    iterator: RefCell<Bound<'py, PyIterator>>,
     failure: RefCell<Option<PyErr>>,
 }
 
-fn write_pieces(
-    py: Python<'_>,
-    path: &Path,
-    shape: TableShape,
-    counted: bool,
-    overwrite: bool,
-    pieces: &Pieces,
-) -> ingest::Result<()> {
-    let mut iterator = pieces.iterator.bind(py).clone();
-    let chunks = std::iter::from_fn(|| match next_piece(&mut iterator) {
-        Ok(piece) => piece.map(Ok),
-        Err(failure) => {
-            *pieces.failure.borrow_mut() = Some(failure);
-            Some(Err(ingest::Error::Cancelled))
+impl<'py> Pieces<'py> {
+    fn new(pieces: &Bound<'py, PyAny>) -> Result<Self> {
+        let iterator = RefCell::new(pieces.try_iter()?);
+        Ok(Pieces { iterator, failure: RefCell::new(None) })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = ingest::Result<Vec<u8>>> {
+        std::iter::from_fn(|| match next_piece(&mut self.iterator.borrow_mut()) {
+            Ok(piece) => piece.map(Ok),
+            Err(failure) => {
+                *self.failure.borrow_mut() = Some(failure);
+                Some(Err(ingest::Error::Cancelled))
+            }
+        })
+    }
+
+    /// The outcome, with the iterator's exception in place of the cancellation that it caused.
+    fn outcome<T>(self, outcome: ingest::Result<T>) -> Result<T> {
+        match self.failure.into_inner() {
+            Some(failure) => Err(failure.into()),
+            None => Ok(outcome?),
         }
-    });
-    let written = if counted {
-        ingest::write_table(path, shape, chunks, overwrite)
-    } else {
-        ingest::write_counted_table(path, shape, chunks, overwrite)
-    };
-    written.map(|_| ())
+    }
 }
 
 fn next_piece(iterator: &mut Bound<'_, PyIterator>) -> PyResult<Option<Vec<u8>>> {

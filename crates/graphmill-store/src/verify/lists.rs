@@ -117,19 +117,32 @@ fn are_sorted_lists_of_nodes<T: NodeId>(
     num_nodes: u64,
 ) -> Result<bool> {
     let Some(all) = content::count_descents(ids, num_nodes) else { return Ok(false) };
-    let (mut allowed, mut previous) = (0, 0);
+    let mut allowed = 0;
+    let mut previous = usize::MAX;
     let mut starts_at_zero = false;
-    visit_starts(block, offsets, ids.len(), |start| {
-        if start > 0 {
-            // An empty list starts where the next one does, and counts once.
-            allowed += usize::from((start != previous) & (ids[start] < ids[start - 1]));
-            previous = start;
-        } else {
-            starts_at_zero = true;
-        }
+    visit_starts(block, offsets, ids.len(), |starts, first| {
+        starts_at_zero |= starts.first() == Some(&first);
+        allowed += descents_at(starts, first, ids, &mut previous);
     })?;
     let goes_on = before.zip(ids.first()).is_none_or(|(before, first)| before <= *first);
     Ok(all == allowed && (goes_on || starts_at_zero))
+}
+
+/// How many of the lists that start here begin below the end of the list before them.
+///
+/// An empty list starts where the next one does, and counts once; `previous` is where the last one started.
+fn descents_at<T: NodeId>(starts: &[u64], first: u64, ids: &[T], previous: &mut usize) -> usize {
+    let (mut descents, mut last) = (0, *previous);
+    for &start in starts {
+        let at = start.wrapping_sub(first) as usize;
+        // In range if the offsets are what they were when they were found sound; the file may have changed since.
+        if at > 0 && at < ids.len() {
+            descents += usize::from((at != last) & (ids[at] < ids[at - 1]));
+        }
+        last = at;
+    }
+    *previous = last;
+    descents
 }
 
 /// The first id that is below its predecessor in the same list, and that predecessor.
@@ -140,21 +153,24 @@ fn first_descent<T: NodeId>(
     ids: &[T],
 ) -> Result<Option<(usize, T)>> {
     let mut starts = Vec::new();
-    visit_starts(block, offsets, ids.len(), |start| starts.push(start))?;
+    visit_starts(block, offsets, ids.len(), |found, first| {
+        starts.extend(found.iter().map(|start| start.wrapping_sub(first) as usize));
+    })?;
     let predecessor = |at: usize| if at == 0 { before } else { Some(ids[at - 1]) };
     let descends = |at: usize| predecessor(at).filter(|&before| ids[at] < before);
     let inside = |at: usize| descends(at).filter(|_| starts.binary_search(&at).is_err());
     Ok((0..ids.len()).find_map(|at| inside(at).map(|before| (at, before))))
 }
 
-/// Calls `visit` with the position in the block of every list that starts there, empty ones included.
+/// Calls `visit` with the offsets of the lists that start in the block, piece by piece, and the block's first edge.
 fn visit_starts(
     block: &Block,
     offsets: &Section,
     count: usize,
-    mut visit: impl FnMut(usize),
+    mut visit: impl FnMut(&[u64], u64),
 ) -> Result<()> {
     let first = block.start / block.section.element.width();
+    let end = first + count as u64;
     let mut index = first_offset_not_below(block.file, offsets, first)?;
     let mut bytes = PageBuffer::new(OFFSETS_AT_ONCE * 8);
     while index < offsets.count {
@@ -162,13 +178,10 @@ fn visit_starts(
         let bytes = &mut bytes[..wanted];
         block.file.read_exact_at(offsets.offset + index * 8, bytes)?;
         let starts = aligned::<u64>(bytes).unwrap_or_default();
-        for &start in starts {
-            // Checked even though offsets were found sound: the file may have been changed since.
-            let at = start.wrapping_sub(first);
-            if at >= count as u64 {
-                return Ok(());
-            }
-            visit(at as usize);
+        let here = starts.partition_point(|&start| start < end);
+        visit(&starts[..here], first);
+        if here < starts.len() {
+            return Ok(());
         }
         index += wanted as u64 / 8;
     }
