@@ -184,7 +184,7 @@ impl GraphBuild<'_> {
         let threads = graphmill_disk::pool()?.current_num_threads();
         let plan = Plan::cut::<E>(&histogram, num_nodes, budget, threads);
         // Asked for beforehand: what cannot fit shall not be found out after many passes.
-        drop(budget.reserve(plan.largest_slab(), "the lists of the smallest range of nodes")?);
+        plan.check(budget)?;
         let total = edges.saturating_mul(plan.passes(&histogram));
         let mut stage = Stage::new(observer, "building lists", total);
         let order = self.shape.order;

@@ -79,6 +79,10 @@ pub(crate) struct Slab {
     bytes: u64,
 }
 
+fn what(nodes: &Range<u64>) -> String {
+    format!("the neighbour lists of nodes {} to {}", nodes.start, nodes.end)
+}
+
 /// Which slabs there are, and which of them share a pass over the edges.
 pub(crate) struct Plan {
     pub(crate) slabs: Vec<Slab>,
@@ -136,9 +140,12 @@ impl Plan {
         Plan { slabs, groups }
     }
 
-    /// Bytes of the lists that have to be in memory at once, however the work is cut.
-    pub(crate) fn largest_slab(&self) -> u64 {
-        self.slabs.iter().map(|slab| slab.bytes).max().unwrap_or(0)
+    /// Fails if the lists of one slab alone do not fit the free budget.
+    pub(crate) fn check(&self, budget: &Budget) -> Result<()> {
+        match self.slabs.iter().max_by_key(|slab| slab.bytes) {
+            Some(largest) => Ok(budget.reserve(largest.bytes, &what(&largest.nodes)).map(drop)?),
+            None => Ok(()),
+        }
     }
 
     /// Passes over the edges that building all lists takes.
@@ -176,8 +183,7 @@ impl ListBuilder<'_> {
         let &Self { directions, histogram, order, budget } = self;
         let bytes = slabs.iter().fold(0_u64, |bytes, slab| bytes.saturating_add(slab.bytes));
         let nodes = slabs.first().map_or(0..0, |slab| slab.nodes.clone());
-        let what = format!("the neighbour lists of nodes {} to {}", nodes.start, nodes.end);
-        let _reserved = budget.reserve(bytes, &what)?;
+        let _reserved = budget.reserve(bytes, &what(&nodes))?;
         let pool = graphmill_disk::pool()?;
         let start = |slab: &Slab| Lists {
             side: directions[slab.direction],
