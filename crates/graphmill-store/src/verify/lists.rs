@@ -1,7 +1,7 @@
 //! Checks of neighbour lists: offsets ascend and cover all edges, ids are nodes, lists are in the order that the
 //! header promises.
 
-use super::blocks::{Block, BlockReader};
+use super::blocks::{BlockReader, Piece};
 use super::values::{aligned, check_edge_ids, check_weights, nothing};
 use super::{Fault, Report};
 use crate::Result;
@@ -10,7 +10,7 @@ use graphmill_format::content::NodeId;
 use graphmill_format::{DirectionSections, ElementType, GraphLayout, ListOrder, Section, content};
 use zerocopy::FromBytes;
 
-/// Offsets that are read at a time while a block of neighbours is walked list by list.
+/// Offsets that are read at a time while neighbours are walked list by list.
 const OFFSETS_AT_ONCE: usize = 1 << 12;
 
 pub(super) fn check_direction(
@@ -20,15 +20,15 @@ pub(super) fn check_direction(
     report: &mut Report,
 ) -> Result<()> {
     let before = report.faults.len();
-    reader.check(&sections.offsets, report, |block| check_offsets(block, layout))?;
+    reader.check(&sections.offsets, report, |piece| check_offsets(piece, layout))?;
     let offsets_are_sound = report.faults.len() == before;
     let num_nodes = layout.num_nodes;
     let ordered = offsets_are_sound && layout.order == ListOrder::Id;
-    reader.check(&sections.neighbours, report, |block| {
+    reader.check(&sections.neighbours, report, |piece| {
         let offsets = if ordered { Some(&sections.offsets) } else { None };
-        match block.section.element {
-            ElementType::I32 => check_neighbours::<i32>(block, num_nodes, offsets),
-            _ => check_neighbours::<i64>(block, num_nodes, offsets),
+        match piece.section.element {
+            ElementType::I32 => check_neighbours::<i32>(piece, num_nodes, offsets),
+            _ => check_neighbours::<i64>(piece, num_nodes, offsets),
         }
     })?;
     if let Some(section) = &sections.weights {
@@ -43,74 +43,74 @@ pub(super) fn check_direction(
     Ok(())
 }
 
-fn check_offsets(block: &Block, layout: &GraphLayout) -> Result<Option<Fault>> {
-    let Some(offsets) = aligned::<u64>(block.bytes) else { return Ok(None) };
+fn check_offsets(piece: &Piece, layout: &GraphLayout) -> Result<Option<Fault>> {
+    let Some(offsets) = aligned::<u64>(piece.bytes) else { return Ok(None) };
     let (first, last) =
-        (block.start == 0, block.start + block.bytes.len() as u64 == block.section.length());
+        (piece.start == 0, piece.start + piece.bytes.len() as u64 == piece.section.length());
     let previous =
-        if first { 0 } else { offset_at(block.file, block.section, block.start / 8 - 1)? };
+        if first { 0 } else { offset_at(piece.file, piece.section, piece.start / 8 - 1)? };
     if let Some(at) = content::first_bad_offset(previous, offsets, layout.num_edges) {
         let before = if at == 0 { previous } else { offsets[at - 1] };
         let expected = format!("{before} to {}", layout.num_edges);
         return Ok(Some(
-            block.fault(at, format!("found offset {}, expected {expected}", offsets[at])),
+            piece.fault(at, format!("found offset {}, expected {expected}", offsets[at])),
         ));
     }
     if first && offsets[0] != 0 {
-        return Ok(Some(block.fault(0, format!("found first offset {}, expected 0", offsets[0]))));
+        return Ok(Some(piece.fault(0, format!("found first offset {}, expected 0", offsets[0]))));
     }
     let end = offsets.len() - 1;
     if last && offsets[end] != layout.num_edges {
         let problem = format!("found last offset {}, expected {}", offsets[end], layout.num_edges);
-        return Ok(Some(block.fault(end, problem)));
+        return Ok(Some(piece.fault(end, problem)));
     }
     Ok(None)
 }
 
 fn check_neighbours<T>(
-    block: &Block,
+    piece: &Piece,
     num_nodes: u64,
     offsets: Option<&Section>,
 ) -> Result<Option<Fault>>
 where
     T: NodeId + std::fmt::Display + FromBytes + zerocopy::Immutable + zerocopy::KnownLayout,
 {
-    let Some(ids) = aligned::<T>(block.bytes) else { return Ok(None) };
-    let before = id_before::<T>(block)?;
+    let Some(ids) = aligned::<T>(piece.bytes) else { return Ok(None) };
+    let before = id_before::<T>(piece)?;
     if let Some(offsets) = offsets
-        && are_sorted_lists_of_nodes(block, offsets, before, ids, num_nodes)?
+        && are_sorted_lists_of_nodes(piece, offsets, before, ids, num_nodes)?
     {
         return Ok(None);
     }
     if let Some(at) = content::first_bad_id(ids, num_nodes) {
         let expected = format!("0 to {}", num_nodes.saturating_sub(1));
         return Ok(Some(
-            block.fault(at, format!("found neighbour {}, expected {expected}", ids[at])),
+            piece.fault(at, format!("found neighbour {}, expected {expected}", ids[at])),
         ));
     }
     let Some(offsets) = offsets else { return Ok(None) };
-    let Some((at, before)) = first_descent(block, offsets, before, ids)? else { return Ok(None) };
+    let Some((at, before)) = first_descent(piece, offsets, before, ids)? else { return Ok(None) };
     let problem = format!("found {} after {before} in one list, expected ascending ids", ids[at]);
-    Ok(Some(block.fault(at, problem)))
+    Ok(Some(piece.fault(at, problem)))
 }
 
-/// The last id of the block before this one.
-fn id_before<T: FromBytes>(block: &Block) -> Result<Option<T>> {
-    if block.start == 0 {
+/// The last id before this piece.
+fn id_before<T: FromBytes>(piece: &Piece) -> Result<Option<T>> {
+    if piece.start == 0 {
         return Ok(None);
     }
     let mut bytes = vec![0; size_of::<T>()];
-    let at = block.section.offset + block.start - bytes.len() as u64;
-    block.file.read_exact_at(at, &mut bytes)?;
+    let at = piece.section.offset + piece.start - bytes.len() as u64;
+    piece.file.read_exact_at(at, &mut bytes)?;
     Ok(T::read_from_bytes(&bytes).ok())
 }
 
-/// Whether every list of the block ascends and holds nodes only; `before` is the id before the block.
+/// Whether every list of the piece ascends and holds nodes only; `before` is the id before the piece.
 ///
-/// All descents of the block are counted at the speed of memory, then those at which a list starts: equal numbers mean
+/// All descents of the piece are counted at the speed of memory, then those at which a list starts: equal numbers mean
 /// that no list descends inside.
 fn are_sorted_lists_of_nodes<T: NodeId>(
-    block: &Block,
+    piece: &Piece,
     offsets: &Section,
     before: Option<T>,
     ids: &[T],
@@ -120,7 +120,7 @@ fn are_sorted_lists_of_nodes<T: NodeId>(
     let mut allowed = 0;
     let mut previous = usize::MAX;
     let mut starts_at_zero = false;
-    visit_starts(block, offsets, ids.len(), |starts, first| {
+    visit_starts(piece, offsets, ids.len(), |starts, first| {
         starts_at_zero |= starts.first() == Some(&first);
         allowed += descents_at(starts, first, ids, &mut previous);
     })?;
@@ -147,13 +147,13 @@ fn descents_at<T: NodeId>(starts: &[u64], first: u64, ids: &[T], previous: &mut 
 
 /// The first id that is below its predecessor in the same list, and that predecessor.
 fn first_descent<T: NodeId>(
-    block: &Block,
+    piece: &Piece,
     offsets: &Section,
     before: Option<T>,
     ids: &[T],
 ) -> Result<Option<(usize, T)>> {
     let mut starts = Vec::new();
-    visit_starts(block, offsets, ids.len(), |found, first| {
+    visit_starts(piece, offsets, ids.len(), |found, first| {
         starts.extend(found.iter().map(|start| start.wrapping_sub(first) as usize));
     })?;
     let predecessor = |at: usize| if at == 0 { before } else { Some(ids[at - 1]) };
@@ -162,25 +162,26 @@ fn first_descent<T: NodeId>(
     Ok((0..ids.len()).find_map(|at| inside(at).map(|before| (at, before))))
 }
 
-/// Calls `visit` with the offsets of the lists that start in the block, piece by piece, and the block's first edge.
+/// Calls `visit` with the offsets of the lists that start in the piece, piece by piece, and its first edge.
 fn visit_starts(
-    block: &Block,
+    piece: &Piece,
     offsets: &Section,
     count: usize,
     mut visit: impl FnMut(&[u64], u64),
 ) -> Result<()> {
-    let first = block.start / block.section.element.width();
+    let first = piece.start / piece.section.element.width();
     let end = first + count as u64;
-    let mut index = first_offset_not_below(block.file, offsets, first)?;
+    let mut index = first_offset_not_below(piece, offsets, first)?;
     let mut bytes = PageBuffer::new(OFFSETS_AT_ONCE * 8);
     while index < offsets.count {
         let wanted = (OFFSETS_AT_ONCE as u64).min(offsets.count - index) as usize * 8;
         let bytes = &mut bytes[..wanted];
-        block.file.read_exact_at(offsets.offset + index * 8, bytes)?;
+        piece.file.read_exact_at(offsets.offset + index * 8, bytes)?;
         let starts = aligned::<u64>(bytes).unwrap_or_default();
         let here = starts.partition_point(|&start| start < end);
         visit(&starts[..here], first);
         if here < starts.len() {
+            piece.memory.set(index + here as u64);
             return Ok(());
         }
         index += wanted as u64 / 8;
@@ -188,8 +189,16 @@ fn visit_starts(
     Ok(())
 }
 
-/// The index of the first offset that is not below an edge.
-fn first_offset_not_below(file: &Pread, offsets: &Section, edge: u64) -> Result<u64> {
+/// The index of the first offset that is not below an edge: where the piece before ended, or else it is searched for.
+fn first_offset_not_below(piece: &Piece, offsets: &Section, edge: u64) -> Result<u64> {
+    let file = piece.file;
+    let guess = piece.memory.get();
+    if (1..offsets.count).contains(&guess)
+        && offset_at(file, offsets, guess - 1)? < edge
+        && offset_at(file, offsets, guess)? >= edge
+    {
+        return Ok(guess);
+    }
     let (mut low, mut high) = (0, offsets.count);
     while low < high {
         let middle = low + (high - low) / 2;

@@ -1,31 +1,31 @@
-//! Checks of values that need nothing but their own block.
+//! Checks of values that need nothing but their own piece.
 
 use super::Fault;
-use super::blocks::Block;
+use super::blocks::Piece;
 use crate::Result;
 use graphmill_format::{ElementType, content};
 use zerocopy::FromBytes;
 
 /// For sections in which every value is possible.
-pub(super) fn nothing(_: &Block) -> Result<Option<Fault>> {
+pub(super) fn nothing(_: &Piece) -> Result<Option<Fault>> {
     Ok(None)
 }
 
 /// A table: only booleans can be wrong.
-pub(super) fn check_table(block: &Block) -> Result<Option<Fault>> {
-    if block.section.element != ElementType::Bool {
+pub(super) fn check_table(piece: &Piece) -> Result<Option<Fault>> {
+    if piece.section.element != ElementType::Bool {
         return Ok(None);
     }
     let describe =
-        |at: usize| block.fault(at, format!("found {}, expected 0 or 1", block.bytes[at]));
-    Ok(content::first_bad_bool(block.bytes).map(describe))
+        |at: usize| piece.fault(at, format!("found {}, expected 0 or 1", piece.bytes[at]));
+    Ok(content::first_bad_bool(piece.bytes).map(describe))
 }
 
 /// Weights: finite and not negative.
-pub(super) fn check_weights(block: &Block) -> Result<Option<Fault>> {
-    let Some(weights) = aligned::<f32>(block.bytes) else { return Ok(None) };
+pub(super) fn check_weights(piece: &Piece) -> Result<Option<Fault>> {
+    let Some(weights) = aligned::<f32>(piece.bytes) else { return Ok(None) };
     let describe = |at: usize| {
-        block.fault(
+        piece.fault(
             at,
             format!("found weight {}, expected a finite number not below 0", weights[at]),
         )
@@ -34,19 +34,19 @@ pub(super) fn check_weights(block: &Block) -> Result<Option<Fault>> {
 }
 
 /// Edge ids: rows of the source.
-pub(super) fn check_edge_ids(block: &Block) -> Result<Option<Fault>> {
-    let Some(ids) = aligned::<i64>(block.bytes) else { return Ok(None) };
+pub(super) fn check_edge_ids(piece: &Piece) -> Result<Option<Fault>> {
+    let Some(ids) = aligned::<i64>(piece.bytes) else { return Ok(None) };
     let describe =
-        |at: usize| block.fault(at, format!("found edge id {}, expected 0 or more", ids[at]));
+        |at: usize| piece.fault(at, format!("found edge id {}, expected 0 or more", ids[at]));
     Ok(content::first_bad_id(ids, i64::MAX as u64).map(describe))
 }
 
-/// A block as numbers. Blocks are whole numbers of elements and heap buffers are aligned for them.
+/// A piece as numbers. Pieces are whole numbers of elements and start on a page.
 pub(super) fn aligned<T>(bytes: &[u8]) -> Option<&[T]>
 where
     T: FromBytes + zerocopy::Immutable + zerocopy::KnownLayout,
 {
     let elements = <[T]>::ref_from_bytes(bytes).ok();
-    debug_assert!(elements.is_some(), "a heap buffer of a MiB is aligned");
+    debug_assert!(elements.is_some(), "page buffers are aligned");
     elements
 }
