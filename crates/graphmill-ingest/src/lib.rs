@@ -23,6 +23,7 @@
 pub mod convert;
 mod dataset_writer;
 pub mod edge_csv;
+mod edge_sort;
 mod edges;
 mod entry;
 mod error;
@@ -37,12 +38,14 @@ mod npy_edges;
 mod progress;
 mod replay;
 mod section_writer;
+pub mod source;
 mod stored;
 mod table_writer;
 
 pub use convert::{ConvertOptions, ConvertReport, SourceKind, TargetFormat, TargetKind, convert};
 pub use dataset_writer::DatasetWriter;
 pub use edge_csv::write_edge_csv;
+pub use edge_sort::{EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter};
 pub use edges::{EdgeStream, EdgeValues, MemoryEdges};
 pub use error::{Error, Result};
 pub use generated_dataset::{GeneratedOptions, write_generated};

@@ -51,6 +51,17 @@ impl NpyHeader {
     ///
     /// `start` are its first bytes: [`needed_bytes`](Self::needed_bytes) of them, or all there are.
     pub fn parse(start: &[u8], file_length: u64) -> Result<Self> {
+        match Self::parse_in_any_order(start, file_length)? {
+            (header, false) => Ok(header),
+            (_, true) => {
+                let remedy = "save numpy.ascontiguousarray(array)";
+                Err(wrong(10, "Fortran order", "C order", remedy))
+            }
+        }
+    }
+
+    /// The same for arrays of either order, and whether it is Fortran's: columns after columns.
+    pub fn parse_in_any_order(start: &[u8], file_length: u64) -> Result<(Self, bool)> {
         let (text_at, text_length) = frame(start)?;
         let data_offset = text_at as u64 + text_length;
         let text = start.get(text_at..data_offset as usize).ok_or_else(|| {
@@ -59,10 +70,6 @@ impl NpyHeader {
         })?;
         let Literal { descr, fortran_order, shape } = literal::parse(text, text_at)?;
         let element = element_of(&descr)?;
-        if fortran_order {
-            let remedy = "save numpy.ascontiguousarray(array)";
-            return Err(wrong(text_at, "Fortran order", "C order", remedy));
-        }
         let numbers = shape.iter().try_fold(1_u64, |product, &side| product.checked_mul(side));
         let length = numbers
             .and_then(|numbers| numbers.checked_mul(element.width()))
@@ -74,7 +81,7 @@ impl NpyHeader {
             let found = format!("a file of {file_length} bytes");
             return Err(wrong(text_at, found, expected, "save or copy the array again"));
         }
-        Ok(NpyHeader { element, shape, data_offset })
+        Ok((NpyHeader { element, shape, data_offset }, fortran_order))
     }
 
     /// How many of a file's first bytes [`parse`](Self::parse) may look at.

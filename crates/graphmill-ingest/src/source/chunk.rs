@@ -1,0 +1,189 @@
+//! What readers hand over: edges and rows in columns, with the number of the first.
+//! Buffers stay with the reader unless the receiver takes them, so that reading allocates once per
+//! thread. It must not know where rows come from.
+
+use std::path::PathBuf;
+
+use graphmill_format::ElementType;
+
+use super::text::EdgeColumns;
+
+/// Consecutive edges of the source.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EdgeChunk {
+    /// The number of the first edge among all that were read; rows that are left out have none.
+    pub first_row: u64,
+    /// Where each edge starts.
+    pub sources: Vec<u64>,
+    /// Where each edge ends.
+    pub destinations: Vec<u64>,
+    /// Its weight, if a column of weights is read.
+    pub weights: Option<Vec<f32>>,
+    /// Its time, if a column of times is read.
+    pub times: Option<Vec<i64>>,
+}
+
+impl EdgeChunk {
+    /// Number of edges.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// Forgets the edges and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.sources.clear();
+        self.destinations.clear();
+        self.weights.iter_mut().for_each(Vec::clear);
+        self.times.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Makes room for `rows` more edges with the values that the columns name.
+    pub(crate) fn reserve(&mut self, rows: usize, columns: &EdgeColumns) {
+        self.sources.reserve_exact(rows);
+        self.destinations.reserve_exact(rows);
+        if columns.weight.is_some() {
+            self.weights.get_or_insert_default().reserve_exact(rows);
+        }
+        if columns.time.is_some() {
+            self.times.get_or_insert_default().reserve_exact(rows);
+        }
+    }
+}
+
+/// Consecutive rows of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableChunk {
+    /// The number of the first row among all that were read; rows that are left out have none.
+    pub first_row: u64,
+    /// Number of rows.
+    pub rows: usize,
+    /// Whose row each is, if the table has a column of ids.
+    pub ids: Option<Vec<u64>>,
+    /// The cells, row after row, little-endian; empty for text.
+    pub bytes: Vec<u8>,
+    /// The cells as text, if that was asked for.
+    pub texts: TextCells,
+}
+
+impl TableChunk {
+    pub(crate) fn clear(&mut self) {
+        self.rows = 0;
+        self.ids.iter_mut().for_each(Vec::clear);
+        self.bytes.clear();
+        self.texts.clear();
+    }
+}
+
+/// Cells of text, row after row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextCells {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl TextCells {
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The cell at `index`, if there is one.
+    pub fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)?;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        Some(&self.text[start..end])
+    }
+
+    /// All cells in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    pub(crate) fn push(&mut self, cell: &str) {
+        self.text.push_str(cell);
+        self.ends.push(self.text.len());
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
+    /// Takes back the cells behind the first `count`.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.ends.truncate(count);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+}
+
+/// What the rows of a table are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableDescription {
+    /// Cells of a row, without the id.
+    pub columns: u64,
+    /// Whether the source had one dimension.
+    pub is_vector: bool,
+    /// The type of the cells; None for text.
+    pub element: Option<ElementType>,
+    /// Whether rows carry ids.
+    pub has_ids: bool,
+    /// Number of rows, where the source says it beforehand.
+    pub rows: Option<u64>,
+    /// The names of the columns, where the source has them.
+    pub names: Option<Vec<String>>,
+    /// Whether the first row holds only numbers and gaps; true for arrays.
+    pub looks_numeric: bool,
+}
+
+/// A row that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRow {
+    /// The file it stands in.
+    pub file: PathBuf,
+    /// Where in the file: "line 17, column 2".
+    pub place: String,
+    /// What is there.
+    pub found: String,
+    /// What may be there.
+    pub expected: String,
+}
+
+impl std::fmt::Display for BadRow {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let BadRow { file, place, found, expected } = self;
+        write!(formatter, "`{}`, {place}: found {found}, expected {expected}", file.display())
+    }
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// Rows that were handed over.
+    pub rows: u64,
+    /// Rows that were left out because they could not be used.
+    pub skipped: u64,
+    /// The first few of them.
+    pub bad_examples: Vec<BadRow>,
+    /// Bytes of the files.
+    pub bytes: u64,
+}
+
+impl ReadReport {
+    /// Adds what was read from a further file.
+    pub(crate) fn add(&mut self, other: ReadReport) {
+        self.rows += other.rows;
+        self.skipped += other.skipped;
+        self.bytes += other.bytes;
+        self.bad_examples.extend(other.bad_examples);
+    }
+}

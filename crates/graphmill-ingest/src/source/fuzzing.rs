@@ -1,0 +1,96 @@
+//! What the fuzzers call: one function per target, each taking any bytes and returning nothing.
+//!
+//! They live in the library so that plain tests replay the corpus through the same code.
+
+use std::path::{Path, PathBuf};
+
+use graphmill_disk::Budget;
+
+use super::array::ArrayFile;
+use super::chunk::EdgeChunk;
+use super::options::{Column, EdgeInputOptions, OnBadRow, TableInputOptions};
+use super::text::{Delimiter, EdgeColumns, EdgeLines, Parsed};
+use super::{EdgeInput, SourceFormat, TableInput};
+use crate::npy::NpyHeader;
+
+/// Lines of edges: the first byte chooses delimiter and columns; the fast way and the careful way
+/// must agree.
+pub fn csv(data: &[u8]) {
+    let Some((choice, text)) = data.split_first() else { return };
+    let columns = EdgeColumns {
+        source: 0,
+        destination: 1,
+        weight: (choice & 4 != 0).then_some(2),
+        time: (choice & 8 != 0).then_some(3),
+    };
+    let on_bad_row = if choice & 16 == 0 { OnBadRow::Skip } else { OnBadRow::Stop };
+    let delimiter = Delimiter::ALL[usize::from(choice & 3)];
+    let mut padded = text.to_vec();
+    if !padded.is_empty() && !padded.ends_with(b"\n") {
+        padded.push(b'\n');
+    }
+    let end = padded.len();
+    padded.extend([b'7'; 64]);
+    let read = |fast| {
+        let lines = EdgeLines { delimiter, columns, on_bad_row, fast };
+        let (mut chunk, mut parsed) = (EdgeChunk::default(), Parsed::default());
+        lines.parse(&padded, end, &mut chunk, &mut parsed);
+        (chunk, parsed)
+    };
+    assert_eq!(read(true), read(false), "both ways give the same edges and faults");
+}
+
+/// A whole file of edges, plain or compressed: sniffing, cutting and reading.
+pub fn edge_file(data: &[u8]) {
+    with_file(data, |path| {
+        let options = EdgeInputOptions::new().on_bad_row(OnBadRow::Skip).format(SourceFormat::Text);
+        let weighted = options.clone().weight_column(Column::Index(2));
+        for options in [options, weighted] {
+            if let Ok(input) = EdgeInput::open(&[path.to_path_buf()], &options) {
+                let _ = input.read(&Budget::new(256 << 20), &|_| Ok(()), None);
+            }
+        }
+        let options =
+            TableInputOptions::new().format(SourceFormat::Text).on_bad_row(OnBadRow::Skip);
+        if let Ok(input) = TableInput::open(&[path.to_path_buf()], &options) {
+            let _ = input.read(&Budget::new(256 << 20), &|_| Ok(()), None);
+        }
+    });
+}
+
+/// The header of a `.npy`; the first eight bytes are the length of the file.
+pub fn npy(data: &[u8]) {
+    let Some((length, bytes)) = data.split_first_chunk::<8>() else { return };
+    let length = u64::from_le_bytes(*length);
+    if let Ok((header, false)) = NpyHeader::parse_in_any_order(bytes, length) {
+        let again = NpyHeader::encode(header.element, &header.shape);
+        let again = again.expect("a type that was read can be written");
+        let numbers = length - header.data_offset;
+        let parsed = NpyHeader::parse(&again, again.len() as u64 + numbers);
+        let parsed = parsed.expect("what is written can be read");
+        assert_eq!((parsed.element, parsed.shape), (header.element, header.shape));
+    }
+}
+
+/// An archive of arrays: its directory, and every array that is not too long.
+pub fn npz(data: &[u8]) {
+    with_file(data, |path| {
+        let Ok(names) = super::array::npz_names(path) else { return };
+        for name in names.iter().take(8) {
+            let Ok(array) = ArrayFile::npz(path, Some(name), &[]) else { continue };
+            let Ok(mut stream) = array.stream() else { continue };
+            let _ = stream.skip(stream.left().min(1 << 20));
+        }
+    });
+}
+
+/// Readers take paths, so the bytes become a file for a moment.
+fn with_file(data: &[u8], run: impl FnOnce(&Path)) {
+    let name =
+        format!("graphmill-fuzzing-{}-{:?}", std::process::id(), std::thread::current().id());
+    let path: PathBuf = std::env::temp_dir().join(name);
+    if std::fs::write(&path, data).is_ok() {
+        run(&path);
+    }
+    let _ = std::fs::remove_file(&path);
+}

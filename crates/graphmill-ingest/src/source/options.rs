@@ -1,0 +1,247 @@
+//! What a reader of sources may be told.
+//! The command line and the bindings fill these in; everything has the meaning that users are
+//! promised, so that an empty set of options reads what most files are. It must not know how
+//! files are read.
+
+use std::str::FromStr;
+
+use graphmill_format::ElementType;
+
+use super::detect::SourceFormat;
+use super::text::Delimiter;
+use crate::{Error, Result};
+
+/// A column of a table, by its place or by its name in the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Counted from 0.
+    Index(usize),
+    /// As the header spells it, in upper or lower case.
+    Name(String),
+}
+
+impl FromStr for Column {
+    type Err = Error;
+
+    /// Digits are a place, counted from 0; everything else is a name.
+    fn from_str(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Err(Error::request("column", "an empty name; give a name or a number from 0"));
+        }
+        Ok(text.parse().map_or_else(|_| Column::Name(text.to_owned()), Column::Index))
+    }
+}
+
+/// What happens to a row that cannot be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnBadRow {
+    /// It ends the reading with an error.
+    #[default]
+    Stop,
+    /// It is counted, the first few are kept for the report, and the reading goes on.
+    Skip,
+}
+
+impl FromStr for OnBadRow {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "stop" => Ok(OnBadRow::Stop),
+            "skip" => Ok(OnBadRow::Skip),
+            _ => Err(Error::request("bad rows", format!("{text:?} is neither stop nor skip"))),
+        }
+    }
+}
+
+/// How edges are read.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeInputOptions {
+    pub(crate) format: Option<SourceFormat>,
+    pub(crate) header: Option<bool>,
+    pub(crate) delimiter: Option<Delimiter>,
+    pub(crate) source: Option<Column>,
+    pub(crate) destination: Option<Column>,
+    pub(crate) weight: Option<Column>,
+    pub(crate) time: Option<Column>,
+    pub(crate) third_is_weight: bool,
+    pub(crate) on_bad_row: OnBadRow,
+    pub(crate) member: Option<String>,
+}
+
+impl EdgeInputOptions {
+    /// Everything is found from the files; weights and times are not read.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the files are, instead of what they look like.
+    pub fn format(mut self, format: SourceFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Whether the first line of a text names its columns.
+    pub fn header(mut self, header: bool) -> Self {
+        self.header = Some(header);
+        self
+    }
+
+    /// What separates the fields of a text.
+    pub fn delimiter(mut self, delimiter: Delimiter) -> Self {
+        self.delimiter = Some(delimiter);
+        self
+    }
+
+    /// The column of sources; the first by default.
+    pub fn source_column(mut self, column: Column) -> Self {
+        self.source = Some(column);
+        self
+    }
+
+    /// The column of destinations; the second by default.
+    pub fn destination_column(mut self, column: Column) -> Self {
+        self.destination = Some(column);
+        self
+    }
+
+    /// The column of weights.
+    pub fn weight_column(mut self, column: Column) -> Self {
+        self.weight = Some(column);
+        self
+    }
+
+    /// The column of times.
+    pub fn time_column(mut self, column: Column) -> Self {
+        self.time = Some(column);
+        self
+    }
+
+    /// As GraphZero does: a third column, where the first row has one, is the weight.
+    pub fn third_column_is_weight(mut self, weight: bool) -> Self {
+        self.third_is_weight = weight;
+        self
+    }
+
+    /// What happens to rows that cannot be used.
+    pub fn on_bad_row(mut self, on_bad_row: OnBadRow) -> Self {
+        self.on_bad_row = on_bad_row;
+        self
+    }
+
+    /// The array of an `.npz`; `edge_index`, or its only array, by default.
+    pub fn member(mut self, name: impl Into<String>) -> Self {
+        self.member = Some(name.into());
+        self
+    }
+}
+
+/// How a table is read.
+#[derive(Clone, Debug, Default)]
+pub struct TableInputOptions {
+    pub(crate) format: Option<SourceFormat>,
+    pub(crate) header: Option<bool>,
+    pub(crate) delimiter: Option<Delimiter>,
+    pub(crate) id: Option<Column>,
+    pub(crate) first_is_id: bool,
+    pub(crate) positional: bool,
+    pub(crate) element: Option<ElementType>,
+    pub(crate) text: bool,
+    pub(crate) missing: Option<i64>,
+    pub(crate) ordered: bool,
+    pub(crate) on_bad_row: OnBadRow,
+    pub(crate) member: Option<String>,
+    pub(crate) columns: Option<Vec<Column>>,
+    pub(crate) raw: Option<(ElementType, u64)>,
+}
+
+impl TableInputOptions {
+    /// Everything is found from the files; text becomes float32.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the files are, instead of what they look like.
+    pub fn format(mut self, format: SourceFormat) -> Self {
+        self.format = Some(format);
+        self
+    }
+
+    /// Whether the first line of a text names its columns.
+    pub fn header(mut self, header: bool) -> Self {
+        self.header = Some(header);
+        self
+    }
+
+    /// What separates the fields of a text.
+    pub fn delimiter(mut self, delimiter: Delimiter) -> Self {
+        self.delimiter = Some(delimiter);
+        self
+    }
+
+    /// The column that says whose row it is; otherwise one named `id` or `node_id`, if any.
+    pub fn id_column(mut self, column: Column) -> Self {
+        self.id = Some(column);
+        self
+    }
+
+    /// As GraphZero does: the first column is the id.
+    pub fn first_column_is_id(mut self, id: bool) -> Self {
+        self.first_is_id = id;
+        self
+    }
+
+    /// Row after row, whatever the columns are called.
+    pub fn positional(mut self, positional: bool) -> Self {
+        self.positional = positional;
+        self
+    }
+
+    /// The type of the cells; float32 by default for text, as stored for arrays.
+    pub fn element(mut self, element: ElementType) -> Self {
+        self.element = Some(element);
+        self
+    }
+
+    /// Cells are handed over as text, for classes and names.
+    pub fn text(mut self, text: bool) -> Self {
+        self.text = text;
+        self
+    }
+
+    /// What an empty or NaN cell becomes, for labels; otherwise an empty cell is an error.
+    pub fn missing(mut self, value: i64) -> Self {
+        self.missing = Some(value);
+        self
+    }
+
+    /// Chunks come one after the other in the order of the rows, rather than as they are ready.
+    pub fn ordered(mut self, ordered: bool) -> Self {
+        self.ordered = ordered;
+        self
+    }
+
+    /// What happens to rows that cannot be used.
+    pub fn on_bad_row(mut self, on_bad_row: OnBadRow) -> Self {
+        self.on_bad_row = on_bad_row;
+        self
+    }
+
+    /// The array of an `.npz`; its only array by default.
+    pub fn member(mut self, name: impl Into<String>) -> Self {
+        self.member = Some(name.into());
+        self
+    }
+
+    /// The columns that make up a row; all but the id by default.
+    pub fn columns(mut self, columns: Vec<Column>) -> Self {
+        self.columns = Some(columns);
+        self
+    }
+
+    /// The files are rows of this many numbers of this type and nothing else.
+    pub fn raw(mut self, element: ElementType, columns: u64) -> Self {
+        self.raw = Some((element, columns));
+        self
+    }
+}

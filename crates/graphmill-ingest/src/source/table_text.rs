@@ -1,0 +1,341 @@
+//! Tables as text: one row per node, of numbers or words.
+//! Rows become the bytes of the element type that is wanted, in chunks with exact row numbers;
+//! cells that do not fit are faults with their place. It must not know which node a row belongs
+//! to: ids are handed on as they are.
+
+use std::path::PathBuf;
+
+use graphmill_disk::Budget;
+use graphmill_format::ElementType;
+
+use super::cells::{Cells, encode};
+use super::chunk::{ReadReport, TableChunk, TableDescription};
+use super::options::{OnBadRow, TableInputOptions};
+use super::text::{
+    Delimiter, Dialect, Fault, Fields, Forced, Lines, Parsed, TextFile, TextReading, digits,
+    is_skipped, numbers, trim, without_return,
+};
+use crate::progress::Observer;
+use crate::{Error, Result};
+
+/// Names that make a column the one of ids.
+const ID_NAMES: [&str; 2] = ["id", "node_id"];
+
+/// Files of rows as text, one input.
+#[derive(Debug)]
+pub(crate) struct TextTable {
+    files: Vec<TextFile>,
+    dialects: Vec<Dialect>,
+    lines: Vec<RowLines>,
+    description: TableDescription,
+    ordered: bool,
+}
+
+/// Reads the rows of one file's lines.
+#[derive(Clone, Debug)]
+struct RowLines {
+    delimiter: Delimiter,
+    /// Fields of every row.
+    fields: usize,
+    id: Option<usize>,
+    /// For every field, whether it is a cell; None if all but the id are.
+    chosen: Option<Vec<bool>>,
+    cells: Cells,
+    on_bad_row: OnBadRow,
+}
+
+impl TextTable {
+    pub(crate) fn open(paths: &[PathBuf], options: &TableInputOptions) -> Result<Self> {
+        let forced = Forced { delimiter: options.delimiter, header: options.header, table: true };
+        let cells = match options.text {
+            true => Cells::Text,
+            false => Cells::Numbers {
+                element: options.element.unwrap_or(ElementType::F32),
+                missing: options.missing,
+            },
+        };
+        let mut files = Vec::new();
+        let mut dialects = Vec::new();
+        let mut lines: Vec<RowLines> = Vec::new();
+        let mut description: Option<TableDescription> = None;
+        for path in paths {
+            let file = TextFile::open(path)?;
+            let dialect = Dialect::find(&file, forced)?;
+            let rows =
+                RowLines::of(&dialect, options, cells).map_err(|error| error.in_file(path))?;
+            if !dialect.empty {
+                let found = rows.description(&dialect);
+                let known = description.get_or_insert_with(|| found.clone());
+                if (known.columns, known.has_ids) != (found.columns, found.has_ids) {
+                    return Err(disagreement(known, &found).in_file(path));
+                }
+            }
+            files.push(file);
+            dialects.push(dialect);
+            lines.push(rows);
+        }
+        let description = description.unwrap_or_else(|| TableDescription {
+            columns: 0,
+            is_vector: false,
+            element: cells.element(),
+            has_ids: false,
+            rows: Some(0),
+            names: None,
+            looks_numeric: true,
+        });
+        Ok(TextTable { files, dialects, lines, description, ordered: options.ordered })
+    }
+
+    pub(crate) fn description(&self) -> &TableDescription {
+        &self.description
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.file.len()).sum()
+    }
+
+    pub(crate) fn read(
+        &self,
+        budget: &Budget,
+        consume: &(dyn Fn(&mut TableChunk) -> Result<()> + Sync),
+        observer: Option<Observer<'_>>,
+    ) -> Result<ReadReport> {
+        let reading = TextReading {
+            files: &self.files,
+            dialects: &self.dialects,
+            budget,
+            observer,
+            stage: "reading rows",
+            ordered: self.ordered,
+        };
+        reading.run(&AllRows { lines: &self.lines }, consume)
+    }
+}
+
+fn disagreement(known: &TableDescription, found: &TableDescription) -> Error {
+    let says = |table: &TableDescription| {
+        let ids = if table.has_ids { "an id" } else { "no id" };
+        format!("{ids} and {} columns", table.columns)
+    };
+    let expected = format!("{}, as in the first file", says(known));
+    Error::source("line 1", says(found), expected, "give files of the same columns")
+}
+
+struct AllRows<'a> {
+    lines: &'a [RowLines],
+}
+
+impl Lines for AllRows<'_> {
+    type Chunk = TableChunk;
+
+    fn parse(
+        &self,
+        file: usize,
+        text: &[u8],
+        end: usize,
+        chunk: &mut TableChunk,
+        parsed: &mut Parsed,
+    ) {
+        self.lines[file].parse(text, end, chunk, parsed);
+    }
+
+    fn expansion(&self) -> u64 {
+        // The shortest cell is a digit and what separates it; a row alone may have an id besides.
+        self.lines.first().map_or(8, |lines| match lines.cells {
+            Cells::Numbers { element, .. } => element.width() / 2 + 4,
+            Cells::Text => 8,
+        })
+    }
+}
+
+impl RowLines {
+    fn of(dialect: &Dialect, options: &TableInputOptions, cells: Cells) -> Result<Self> {
+        let fields = dialect.first.len();
+        let unnamed = dialect.names.as_ref().is_some_and(|names| names[0].is_empty());
+        if unnamed && options.id.is_none() && options.columns.is_none() && !options.first_is_id {
+            let found = "a first column without a name, as an index written by pandas has";
+            let remedy = "write with index=False, or give --id-column 0";
+            return Err(Error::source("header", found, "a name for every column", remedy));
+        }
+        let named = |name: &&str| {
+            let names = dialect.names.iter().flatten();
+            names.into_iter().position(|known| known.eq_ignore_ascii_case(name))
+        };
+        let id = match &options.id {
+            Some(column) if !dialect.empty => Some(dialect.place(column)?),
+            Some(_) => None,
+            None if options.first_is_id => Some(0),
+            None if options.positional => None,
+            None => ID_NAMES.iter().find_map(named),
+        };
+        let exists = |place: usize, column: &dyn std::fmt::Debug| {
+            if place < fields || dialect.empty {
+                return Ok(place);
+            }
+            let found = format!("{fields} columns");
+            let remedy = "columns are counted from 0";
+            Err(Error::source("line 1", found, format!("a column {column:?}"), remedy))
+        };
+        if let Some(id) = id {
+            exists(id, &id)?;
+        }
+        let chosen = match &options.columns {
+            Some(columns) if !dialect.empty => {
+                let mut chosen = vec![false; fields];
+                for column in columns {
+                    let place = exists(dialect.place(column)?, column)?;
+                    chosen[place] = true;
+                }
+                Some(chosen)
+            }
+            _ => None,
+        };
+        let (delimiter, on_bad_row) = (dialect.delimiter, options.on_bad_row);
+        Ok(RowLines { delimiter, fields, id, chosen, cells, on_bad_row })
+    }
+
+    fn is_cell(&self, field: usize) -> bool {
+        match &self.chosen {
+            Some(chosen) => chosen.get(field).copied().unwrap_or(false),
+            None => self.id != Some(field),
+        }
+    }
+
+    fn description(&self, dialect: &Dialect) -> TableDescription {
+        let cells = || (0..self.fields).filter(|&field| self.is_cell(field));
+        let columns = cells().count() as u64;
+        let numeric = |field: usize| {
+            let text = dialect.first[field].as_bytes();
+            text.is_empty() || numbers::is_number(text)
+        };
+        TableDescription {
+            columns,
+            is_vector: columns == 1,
+            element: self.cells.element(),
+            has_ids: self.id.is_some(),
+            rows: None,
+            names: dialect.names.as_ref().map(|names| {
+                cells().map(|field| names.get(field).cloned().unwrap_or_default()).collect()
+            }),
+            looks_numeric: cells().all(numeric),
+        }
+    }
+
+    fn parse(&self, text: &[u8], end: usize, chunk: &mut TableChunk, parsed: &mut Parsed) {
+        if self.id.is_some() {
+            chunk.ids.get_or_insert_default();
+        }
+        let fast = self.chosen.is_none() && self.id.is_none_or(|id| id == 0);
+        let single = fast
+            && matches!(self.cells, Cells::Numbers { element: ElementType::F32, missing: None });
+        let mut at = 0;
+        while at < end {
+            if single && let Some(next) = self.fast_line(text, at, end, chunk) {
+                chunk.rows += 1;
+                parsed.rows += 1;
+                parsed.lines += 1;
+                at = next;
+                continue;
+            }
+            let length = memchr::memchr(b'\n', &text[at..end]).unwrap_or(end - at);
+            let line = without_return(&text[at..at + length]);
+            if !is_skipped(line) {
+                let before = (chunk.bytes.len(), chunk.texts.len());
+                match self.row(line, chunk) {
+                    Ok(()) => {
+                        chunk.rows += 1;
+                        parsed.rows += 1;
+                    }
+                    Err(fault) => {
+                        chunk.bytes.truncate(before.0);
+                        chunk.texts.truncate(before.1);
+                        if let Some(ids) = &mut chunk.ids {
+                            ids.truncate(chunk.rows);
+                        }
+                        if parsed.bad_row(fault, self.on_bad_row) {
+                            return;
+                        }
+                    }
+                }
+            }
+            parsed.lines += 1;
+            at += length + 1;
+        }
+    }
+
+    /// A line of plain float32 cells; None, with nothing added, if the careful way must decide.
+    fn fast_line(
+        &self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        chunk: &mut TableChunk,
+    ) -> Option<usize> {
+        let delimiter = self.delimiter.byte();
+        let bytes = chunk.bytes.len();
+        let mut at = at;
+        let mut id = 0;
+        let mut field = 0;
+        if self.id.is_some() {
+            let (value, length) = digits(text, at)?;
+            if self.fields < 2 || text[at + length] != delimiter {
+                return None;
+            }
+            (id, at, field) = (value, at + length + 1, 1);
+        }
+        while field < self.fields {
+            at += usize::from(text[at] == b' ');
+            let parsed = fast_float2::parse_partial::<f32, _>(&text[at..end]);
+            let (value, length) = parsed.unwrap_or((f32::INFINITY, 0));
+            at += length;
+            field += 1;
+            let last = field == self.fields;
+            let ends = match text[at] {
+                b'\n' => last,
+                b'\r' => last && text[at + 1] == b'\n',
+                byte => !last && byte == delimiter,
+            };
+            // Infinity is a word or an overflow: the careful way knows which.
+            if !ends || value.is_infinite() {
+                chunk.bytes.truncate(bytes);
+                return None;
+            }
+            chunk.bytes.extend_from_slice(&value.to_le_bytes());
+            at += 1;
+        }
+        if let Some(ids) = &mut chunk.ids {
+            ids.push(id);
+        }
+        Some(at + usize::from(text[at - 1] == b'\r'))
+    }
+
+    fn row(&self, line: &[u8], chunk: &mut TableChunk) -> std::result::Result<(), Fault> {
+        let mut count = 0;
+        for field in Fields::new(line, self.delimiter) {
+            let field = field.map_err(|_| Fault::bad_quote(count))?;
+            let text = trim(&field);
+            if self.id == Some(count) {
+                let wanted = "a node id from 0 to 2^63 - 1";
+                let id = numbers::id(text).map_err(|why| Fault::field(count, text, why, wanted))?;
+                chunk.ids.get_or_insert_default().push(id);
+            }
+            if self.is_cell(count) && count < self.fields {
+                match self.cells {
+                    Cells::Text => match std::str::from_utf8(text) {
+                        Ok(text) => chunk.texts.push(text),
+                        Err(_) => return Err(Fault::not_utf8(count, text)),
+                    },
+                    Cells::Numbers { element, missing } => {
+                        encode(element, missing, text, &mut chunk.bytes)
+                            .map_err(|why| Fault::field(count, text, why, self.cells.wanted()))?;
+                    }
+                }
+            }
+            count += 1;
+        }
+        if count != self.fields {
+            return Err(Fault::ragged(count, format!("{}, as in the first row", self.fields)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! What is wrong with a line, before anybody knows which line of which file it is.
+//! Parsers work on blocks and count lines from the block's start; the reader adds where that is
+//! when the block's turn comes. It must not know how lines are parsed.
+
+use std::path::Path;
+
+use super::number::Unfit;
+use crate::Error;
+
+/// The longest piece of a source that a message repeats.
+const LONGEST_QUOTE: usize = 60;
+
+/// A line that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Lines of the block before this one.
+    pub(crate) line: u64,
+    /// The column, counted from 1, where one is to blame.
+    pub(crate) column: Option<usize>,
+    pub(crate) found: String,
+    pub(crate) expected: String,
+    pub(crate) remedy: &'static str,
+}
+
+impl Fault {
+    /// A field that is not what its column wants.
+    pub(crate) fn field(column: usize, text: &[u8], why: Unfit, wanted: &str) -> Self {
+        let (found, remedy) = match why {
+            Unfit::Empty => ("an empty field".to_owned(), "fill it or leave the row out"),
+            Unfit::NotANumber => {
+                let remedy = "correct it, or say which line is the header and which columns count";
+                (quote(text), remedy)
+            }
+            Unfit::Fraction => (quote(text), "write a whole number"),
+            Unfit::TooSmall | Unfit::TooLarge => (quote(text), "correct it or leave the row out"),
+        };
+        Fault { line: 0, column: Some(column + 1), found, expected: wanted.to_owned(), remedy }
+    }
+
+    pub(crate) fn bad_quote(column: usize) -> Self {
+        Fault {
+            line: 0,
+            column: Some(column + 1),
+            found: "a quote that is not closed before the end of its field".to_owned(),
+            expected: "a closing quote on the same line".to_owned(),
+            remedy: "close it; line breaks inside quotes are not read",
+        }
+    }
+
+    pub(crate) fn not_utf8(column: usize, text: &[u8]) -> Self {
+        Fault {
+            line: 0,
+            column: Some(column + 1),
+            found: quote(text),
+            expected: "text in UTF-8".to_owned(),
+            remedy: "save the file as UTF-8",
+        }
+    }
+
+    pub(crate) fn ragged(found: usize, expected: impl Into<String>) -> Self {
+        let s = if found == 1 { "" } else { "s" };
+        Fault {
+            line: 0,
+            column: None,
+            found: format!("{found} field{s}"),
+            expected: expected.into(),
+            remedy: "complete the row or name its delimiter",
+        }
+    }
+
+    pub(crate) fn long_line(longest: usize) -> Self {
+        Fault {
+            line: 0,
+            column: None,
+            found: format!("a line of more than {longest} bytes"),
+            expected: "rows that end with a line break".to_owned(),
+            remedy: "is this a text file?",
+        }
+    }
+
+    /// Where the fault is once it is known how many lines came before the block.
+    pub(crate) fn place(&self, lines_before: u64) -> String {
+        let line = lines_before + self.line + 1;
+        match self.column {
+            Some(column) => format!("line {line}, column {column}"),
+            None => format!("line {line}"),
+        }
+    }
+
+    pub(crate) fn into_error(self, path: &Path, lines_before: u64) -> Error {
+        Error::Source {
+            file: Some(path.to_path_buf()),
+            place: self.place(lines_before),
+            found: self.found,
+            expected: self.expected,
+            remedy: self.remedy,
+        }
+    }
+}
+
+/// A piece of the source as a message shows it.
+pub(crate) fn quote(text: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&text[..text.len().min(LONGEST_QUOTE)]);
+    let more = if text.len() > LONGEST_QUOTE { "..." } else { "" };
+    format!("{:?}{more}", shown)
+}

@@ -1,0 +1,172 @@
+//! Edges as text: CSV and its kin, plain or compressed.
+//! Files are cut into blocks of whole lines, blocks are parsed by all threads, and chunks of edges
+//! are handed over with their exact row numbers. It must not know what is built from them.
+
+mod blocks;
+mod dialect;
+mod digits;
+mod edge_lines;
+mod fault;
+mod fields;
+mod number;
+mod plain_lines;
+mod read;
+
+use std::path::PathBuf;
+
+use graphmill_disk::Budget;
+
+use super::chunk::{EdgeChunk, ReadReport};
+use super::options::{Column, EdgeInputOptions};
+use crate::progress::Observer;
+use crate::{Error, Result};
+
+pub(crate) use blocks::TextFile;
+pub(crate) use dialect::{Dialect, Forced};
+pub(crate) use digits::digits;
+pub(crate) use edge_lines::{EdgeColumns, EdgeLines, Parsed};
+pub(crate) use fault::Fault;
+pub use fields::Delimiter;
+pub(crate) use fields::{Fields, is_skipped, trim, without_return};
+pub(crate) use number::Unfit;
+pub(crate) use read::{Lines, TextReading};
+pub(crate) mod numbers {
+    //! How cells are read.
+    pub(crate) use super::number::{float, id, is_number, signed};
+}
+
+/// Files of edges as text, one input.
+#[derive(Debug)]
+pub(crate) struct TextEdges {
+    files: Vec<TextFile>,
+    dialects: Vec<Dialect>,
+    lines: Vec<EdgeLines>,
+}
+
+impl TextEdges {
+    /// Looks at the first lines of every file.
+    pub(crate) fn open(paths: &[PathBuf], options: &EdgeInputOptions) -> Result<Self> {
+        let forced =
+            Forced { delimiter: options.delimiter, header: options.header, ..Forced::default() };
+        let mut edges = TextEdges { files: Vec::new(), dialects: Vec::new(), lines: Vec::new() };
+        for path in paths {
+            let file = TextFile::open(path)?;
+            let dialect = Dialect::find(&file, forced)?;
+            let columns = columns(&dialect, options).map_err(|error| error.in_file(path))?;
+            let delimiter = dialect.delimiter;
+            let on_bad_row = options.on_bad_row;
+            edges.lines.push(EdgeLines { delimiter, columns, on_bad_row, fast: true });
+            edges.dialects.push(dialect);
+            edges.files.push(file);
+        }
+        edges.check_agreement()?;
+        Ok(edges)
+    }
+
+    /// Refuses files of which only some have weights.
+    fn check_agreement(&self) -> Result<()> {
+        let full = || (0..self.files.len()).filter(|&file| !self.dialects[file].empty);
+        let weighted = |file: usize| self.lines[file].columns.weight.is_some();
+        let Some(first) = full().next() else { return Ok(()) };
+        match full().find(|&file| weighted(file) != weighted(first)) {
+            None => Ok(()),
+            Some(other) => {
+                let says = |weighted| if weighted { "weights" } else { "no weights" };
+                let found = says(weighted(other));
+                let expected = format!(
+                    "{}, as in `{}`",
+                    says(weighted(first)),
+                    self.files[first].path().display()
+                );
+                let remedy = "give files of the same columns";
+                let error = Error::source("line 1", found, expected, remedy);
+                Err(error.in_file(&self.files[other].path()))
+            }
+        }
+    }
+
+    pub(crate) fn has_weights(&self) -> bool {
+        self.lines.iter().any(|lines| lines.columns.weight.is_some())
+    }
+
+    pub(crate) fn has_times(&self) -> bool {
+        self.lines.iter().any(|lines| lines.columns.time.is_some())
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.file.len()).sum()
+    }
+
+    pub(crate) fn read(
+        &self,
+        budget: &Budget,
+        consume: &(dyn Fn(&mut EdgeChunk) -> Result<()> + Sync),
+        observer: Option<Observer<'_>>,
+    ) -> Result<ReadReport> {
+        let reading = TextReading {
+            files: &self.files,
+            dialects: &self.dialects,
+            budget,
+            observer,
+            stage: "reading edges",
+            ordered: false,
+        };
+        reading.run(&AllEdges { lines: &self.lines }, consume)
+    }
+}
+
+struct AllEdges<'a> {
+    lines: &'a [EdgeLines],
+}
+
+impl Lines for AllEdges<'_> {
+    type Chunk = EdgeChunk;
+
+    fn parse(
+        &self,
+        file: usize,
+        text: &[u8],
+        end: usize,
+        chunk: &mut EdgeChunk,
+        parsed: &mut Parsed,
+    ) {
+        self.lines[file].parse(text, end, chunk, parsed);
+    }
+
+    fn expansion(&self) -> u64 {
+        // The shortest line, `1,2` with its end, has four bytes and becomes two ids.
+        let columns = self.lines.first().map(|lines| lines.columns);
+        let value = |column: Option<usize>, bytes| column.map_or(0, |_| bytes);
+        4 + columns.map_or(0, |columns| value(columns.weight, 1) + value(columns.time, 2))
+    }
+}
+
+fn columns(dialect: &Dialect, options: &EdgeInputOptions) -> Result<EdgeColumns> {
+    if dialect.empty {
+        // Nothing will be read, and nothing can be looked up.
+        let value = |column: &Option<Column>| column.as_ref().map(|_| 2);
+        let (weight, time) = (value(&options.weight), value(&options.time));
+        return Ok(EdgeColumns { source: 0, destination: 1, weight, time });
+    }
+    let ends_named = options.source.is_some() || options.destination.is_some();
+    if let Some(names) = &dialect.names
+        && names.first().is_some_and(String::is_empty)
+        && !ends_named
+    {
+        let found = "a first column without a name, as an index written by pandas has";
+        let remedy = "write with index=False, or name the columns of sources and destinations";
+        return Err(Error::source("header", found, "the names of two columns of ids", remedy));
+    }
+    let place = |column: &Option<Column>| column.as_ref().map(|c| dialect.place(c)).transpose();
+    let mut weight = place(&options.weight)?;
+    if options.third_is_weight && weight.is_none() && dialect.first.len() > 2 {
+        weight = Some(2);
+    }
+    Ok(EdgeColumns {
+        source: place(&options.source)?.unwrap_or(0),
+        destination: place(&options.destination)?.unwrap_or(1),
+        weight,
+        time: place(&options.time)?,
+    })
+}

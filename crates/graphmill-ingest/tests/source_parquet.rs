@@ -1,0 +1,157 @@
+//! Edges and tables in Parquet files.
+#![cfg(feature = "parquet")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use arrow::array::{
+    ArrayRef, Float32Array, Float64Array, Int32Array, Int64Array, StringArray, UInt64Array,
+};
+use arrow::record_batch::RecordBatch;
+use graphmill_disk::Budget;
+use graphmill_format::ElementType;
+use graphmill_ingest::source::{
+    Column, EdgeChunk, EdgeInput, EdgeInputOptions, OnBadRow, ReadReport, TableChunk, TableInput,
+    TableInputOptions,
+};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+
+/// Writes columns with row groups of 1000 rows.
+fn write(path: &Path, columns: Vec<(&str, ArrayRef)>) {
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+type Row = (u64, u64, u64, Option<f32>, Option<i64>);
+
+fn edges(path: PathBuf, options: &EdgeInputOptions) -> Result<(Vec<Row>, ReadReport), String> {
+    let input = EdgeInput::open(&[path], options).map_err(|error| error.to_string())?;
+    let rows = Mutex::new(Vec::new());
+    let consume = |chunk: &mut EdgeChunk| {
+        let mut rows = rows.lock().unwrap();
+        for at in 0..chunk.len() {
+            let weight = chunk.weights.as_ref().map(|weights| weights[at]);
+            let time = chunk.times.as_ref().map(|times| times[at]);
+            let row = chunk.first_row + at as u64;
+            rows.push((row, chunk.sources[at], chunk.destinations[at], weight, time));
+        }
+        Ok(())
+    };
+    let pool = graphmill_disk::with_threads(Some(3)).unwrap();
+    let budget = Budget::new(256 << 20);
+    let report = pool.install(|| input.read(&budget, &consume, None)).map_err(|e| e.to_string())?;
+    let mut rows = rows.into_inner().unwrap();
+    rows.sort_by_key(|row| row.0);
+    assert!(rows.iter().enumerate().all(|(at, row)| row.0 == at as u64));
+    assert_eq!(report.rows, rows.len() as u64);
+    Ok((rows, report))
+}
+
+#[test]
+fn two_columns_of_integers_are_edges() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let count = 4500;
+    write(
+        &path,
+        vec![
+            ("when", Arc::new(Int64Array::from_iter_values((0..count).map(|i| -i)))),
+            ("src", Arc::new(Int32Array::from_iter_values((0..count as i32).map(|i| i % 100)))),
+            ("dst", Arc::new(UInt64Array::from_iter_values(0..count as u64))),
+            ("w", Arc::new(Float64Array::from_iter_values((0..count).map(|i| i as f64 / 2.0)))),
+        ],
+    );
+    let name = |name: &str| Column::Name(name.to_owned());
+    let options = EdgeInputOptions::new()
+        .source_column(name("src"))
+        .destination_column(name("dst"))
+        .weight_column(name("w"))
+        .time_column(Column::Index(0));
+    let (rows, report) = edges(path.clone(), &options).unwrap();
+    assert_eq!((report.rows, report.bytes), (4500, std::fs::metadata(&path).unwrap().len()));
+    for (i, row) in rows.iter().enumerate() {
+        let i = i as u64;
+        assert_eq!(*row, (i, i % 100, i, Some(i as f32 / 2.0), Some(-(i as i64))));
+    }
+    let error = edges(path.clone(), &EdgeInputOptions::new().weight_column(name("x"))).unwrap_err();
+    assert!(error.contains("when, src, dst, w"), "{error}");
+    let floats = EdgeInputOptions::new().source_column(name("w"));
+    assert!(edges(path, &floats).unwrap_err().contains("a column of integers"));
+}
+
+#[test]
+fn gaps_and_negative_ids_are_named_or_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let mut sources: Vec<Option<i64>> = (0..2500).map(Some).collect();
+    sources[1500] = None;
+    sources[2000] = Some(-7);
+    write(
+        &path,
+        vec![
+            ("src", Arc::new(Int64Array::from(sources))),
+            ("dst", Arc::new(Int64Array::from_iter_values(0..2500))),
+        ],
+    );
+    let error = edges(path.clone(), &EdgeInputOptions::new()).unwrap_err();
+    assert!(
+        error.contains("row 1500, column src: found an empty cell")
+            || error.contains("row 2000, column src: found -7"),
+        "{error}"
+    );
+    let skip = EdgeInputOptions::new().on_bad_row(OnBadRow::Skip);
+    let (rows, report) = edges(path, &skip).unwrap();
+    assert_eq!((rows.len(), report.skipped, report.bad_examples.len()), (2498, 2, 2));
+    assert_eq!(rows[1500].1, 1501);
+}
+
+#[test]
+fn columns_of_numbers_are_rows_of_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    write(
+        &path,
+        vec![
+            ("a", Arc::new(Float32Array::from_iter_values((0..2500).map(|i| i as f32)))),
+            ("node_id", Arc::new(Int64Array::from_iter_values((0..2500).rev()))),
+            ("b", Arc::new(Int32Array::from_iter_values(0..2500))),
+        ],
+    );
+    let read = |options: &TableInputOptions| -> Result<(Vec<u64>, Vec<u8>), String> {
+        let input =
+            TableInput::open(std::slice::from_ref(&path), options).map_err(|e| e.to_string())?;
+        assert_eq!(input.description().rows, Some(2500));
+        let chunks: Mutex<Vec<TableChunk>> = Mutex::default();
+        let consume = |chunk: &mut TableChunk| {
+            chunks.lock().unwrap().push(std::mem::take(chunk));
+            Ok(())
+        };
+        input.read(&Budget::new(256 << 20), &consume, None).map_err(|error| error.to_string())?;
+        let mut chunks = chunks.into_inner().unwrap();
+        chunks.sort_by_key(|chunk| chunk.first_row);
+        let bytes = chunks.iter().flat_map(|chunk| chunk.bytes.clone()).collect();
+        Ok((chunks.into_iter().flat_map(|chunk| chunk.ids.unwrap_or_default()).collect(), bytes))
+    };
+    let (ids, bytes) = read(&TableInputOptions::new()).unwrap();
+    let values: Vec<f32> = bytes.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+    assert_eq!((ids[0], ids[2499], values.len()), (2499, 0, 5000));
+    assert!(values.chunks(2).enumerate().all(|(i, row)| row == [i as f32, i as f32]));
+    let column = TableInputOptions::new().columns(vec![Column::Index(2)]).element(ElementType::I16);
+    assert_eq!(read(&column).unwrap().1.len(), 5000);
+    let small = TableInputOptions::new().element(ElementType::U8);
+    assert!(read(&small).unwrap_err().contains("from 0 to 255"));
+}
+
+#[test]
+fn words_are_no_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    write(&path, vec![("name", Arc::new(StringArray::from(vec!["a", "b"])) as ArrayRef)]);
+    let error = TableInput::open(&[path], &TableInputOptions::new()).unwrap_err().to_string();
+    assert!(error.contains("name of type Utf8"), "{error}");
+}
