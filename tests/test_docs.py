@@ -135,6 +135,7 @@ def test_examples_of_docstrings_run(
     rows = np.arange(8, dtype=np.float32).reshape(4, 2)
     g = gm.write_graph("graph.gl", [[0, 0, 1, 2, 3], [1, 2, 2, 3, 0]])
     x = gm.write_features("features.gd", rows)
+    (tmp_path / "edges.csv").write_text("0,1\n0,2\n1,2\n2,3\n3,0\n")
     if 'write_features("x.gd"' not in EXAMPLES[name]:
         gm.write_features("x.gd", rows)
     known = {"gm": gm, "gz": gz, "np": np, "g": g, "x": x, "ds": gm.open("papers")}

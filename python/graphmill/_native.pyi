@@ -170,16 +170,34 @@ def amend_table(
     pieces: Iterable[NDArray[np.uint8]],
 ) -> None: ...
 def amend_split(folder: str, name: str, ids: NDArray[Any]) -> None: ...
+
+class EdgeListOptions:
+    def __new__(
+        cls,
+        *,
+        format: str | None = None,
+        header: bool | None = None,
+        delimiter: str | None = None,
+        weight_column: str | None = None,
+        time_column: str | None = None,
+        third_is_weight: bool = False,
+        on_bad_row: str = "stop",
+        edge_ids: bool = False,
+        dedup: bool = False,
+        drop_self_loops: bool = False,
+        add_self_loops: bool = False,
+    ) -> EdgeListOptions: ...
+
 def convert_file(
     source: str,
     target: str,
     to: str | None,
+    input: EdgeListOptions,
     num_nodes: int | None,
     undirected: bool,
     direction: str | None,
     neighbor_order: str | None,
     encoding: str,
-    edge_ids: bool,
     align_rows: bool,
     memory: str | int | None,
     overwrite: bool,

@@ -148,6 +148,15 @@ def convert(
     target: str | os.PathLike[str],
     *,
     to: str | None = None,
+    format: str | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    weight_column: str | int | None = None,
+    time_column: str | int | None = None,
+    on_bad_row: str = "stop",
+    dedup: bool = False,
+    drop_self_loops: bool = False,
+    add_self_loops: bool = False,
     num_nodes: int | None = None,
     undirected: bool = False,
     direction: str | None = None,
@@ -158,14 +167,24 @@ def convert(
     memory: str | int | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Convert one file into another: ``.gl``, ``.gd``, ``.npy`` and GraphZero's two kinds.
+    """Convert one file into another: edges as text, ``.gl``, ``.gd``, ``.npy`` and GraphZero's two kinds.
 
-    What the source is follows from its content, what the target shall be from its name and ``to``.
+    What the source is follows from its content, what the target shall be from its name and ``to``. Text is read once,
+    on all cores, and sorted within ``memory``; it may be packed as ``.gz`` or ``.zst``.
 
     Args:
         source: The file to read.
         target: The file to write; it appears complete or not at all.
         to: ``"graphzero"`` writes GraphZero's layout; otherwise the name of the target decides.
+        format: What the source is, instead of what it looks like.
+        header: Whether the first line of a text names its columns; found by default.
+        delimiter: What separates its fields: ``","``, a tab, ``";"`` or a space; found by default.
+        weight_column: The column of weights, by name or by number from 0.
+        time_column: The column of times, by name or by number from 0.
+        on_bad_row: ``"stop"`` with an error that names line and column, or ``"skip"`` such rows and warn.
+        dedup: Of edges with the same ends keep the first.
+        drop_self_loops: Leave out edges from a node to itself.
+        add_self_loops: Add an edge from every node to itself.
         num_nodes: At least this many nodes.
         undirected: Store each edge both ways.
         direction: Lists to store; by default those of a ``.gl``, and ``"out"`` for plain edges.
@@ -181,16 +200,28 @@ def convert(
         >>> np.load("x.npy").shape
         (4, 2)
     """
+    edge_list = _native.EdgeListOptions(
+        format=format,
+        header=header,
+        delimiter=delimiter,
+        weight_column=None if weight_column is None else str(weight_column),
+        time_column=None if time_column is None else str(time_column),
+        on_bad_row=on_bad_row,
+        edge_ids=edge_ids,
+        dedup=dedup,
+        drop_self_loops=drop_self_loops,
+        add_self_loops=add_self_loops,
+    )
     _native.convert_file(
         os.fspath(source),
         os.fspath(target),
         to,
+        edge_list,
         num_nodes,
         undirected,
         direction,
         neighbor_order,
         encoding,
-        edge_ids,
         align_rows,
         memory,
         overwrite,

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod counts;
+mod edge_list_flags;
 mod failure;
 mod interruption;
 mod output;

@@ -5,6 +5,7 @@
 
 mod command;
 mod dataset;
+mod edge_list_options;
 mod errors;
 mod features;
 mod graph;
@@ -25,6 +26,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<features::Features>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<sample::Sample>()?;
+    module.add_class::<edge_list_options::EdgeListOptions>()?;
     module.add_class::<loader::BatchSource>()?;
     module.add_class::<loader::RawBatch>()?;
     module.add_function(wrap_pyfunction!(writers::write_edges, module)?)?;

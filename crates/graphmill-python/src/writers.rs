@@ -1,5 +1,6 @@
 //! Files from memory and from other files.
 
+use crate::edge_list_options::EdgeListOptions;
 use crate::errors::Result;
 use crate::ids;
 use crate::memory::budget_of;
@@ -8,7 +9,7 @@ use graphmill::ingest::{
     self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges, Progress,
 };
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use std::cell::RefCell;
@@ -239,20 +240,20 @@ pub fn convert_file(
     source: PathBuf,
     target: PathBuf,
     to: Option<&str>,
+    input: &EdgeListOptions,
     num_nodes: Option<u64>,
     undirected: bool,
     direction: Option<&str>,
     neighbor_order: Option<&str>,
     encoding: &str,
-    edge_ids: bool,
     align_rows: bool,
     memory: Option<&Bound<'_, PyAny>>,
     overwrite: bool,
 ) -> Result<()> {
     let watch = Watch::default();
     let observer = |_: Progress| watch.go_on();
-    let mut options = ConvertOptions::new()
-        .edge_ids(edge_ids)
+    let mut options = input
+        .apply(ConvertOptions::new())
         .align_rows(align_rows)
         .overwrite(overwrite)
         .budget(budget_of(memory)?)
@@ -273,5 +274,11 @@ pub fn convert_file(
         options = options.neighbours(element);
     }
     let converted = py.detach(|| ingest::convert(&source, &target, &options));
-    watch.outcome(converted).map(|_| ())
+    let report = watch.outcome(converted)?;
+    if report.skipped > 0 {
+        let text = format!("{} rows of {} were skipped", report.skipped, source.display());
+        let text = std::ffi::CString::new(text).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+    }
+    Ok(())
 }

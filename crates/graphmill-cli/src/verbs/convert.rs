@@ -4,6 +4,7 @@
 
 use super::Outcome;
 use crate::counts::counted;
+use crate::edge_list_flags::EdgeListFlags;
 use crate::interruption::Interruption;
 use crate::output;
 use crate::progress_bar::ProgressBar;
@@ -24,6 +25,7 @@ Sources and their targets:
   .gl of graphmill or GraphZero   .gl, .npy (int64 [2, edges]), .csv
   .gd of graphmill or GraphZero   .gd, .npy
   .npy                            .gd, or when it holds edges .gl, .csv
+  edges: text, .gz, .zst, .npz     .gl
 
 What is not said is taken over from a .gl; plain edges become out-lists in id order.
 
@@ -49,6 +51,8 @@ pub struct Flags {
     /// The type of the neighbours in a .gl; auto takes the narrowest
     #[arg(long, value_enum, default_value_t = Encoding::Auto)]
     encoding: Encoding,
+    #[command(flatten)]
+    edges: EdgeListFlags,
     #[command(flatten)]
     work: WorkFlags,
 }
@@ -78,7 +82,7 @@ enum Encoding {
 pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome> {
     let Flags { source, target, .. } = flags;
     if !source.exists() {
-        bail!("`{}` does not exist: give a .gl, a .gd or a .npy", source.display());
+        bail!("`{}` does not exist: give edges, a .gl, a .gd or a .npy", source.display());
     }
     if source.is_dir() {
         bail!(
@@ -95,6 +99,10 @@ pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome
         let observer = |report| progress.observe(report);
         convert(source, target, &options(flags).budget(budget.clone()).observer(&observer))?
     };
+    if report.skipped > 0 {
+        let rows = counted(report.skipped, "row", "rows");
+        output::complain(&format!("warning: {rows} of `{}` skipped\n", source.display()));
+    }
     if !flags.work.quiet {
         output::print(&format!(
             "{}: {} from {}: {}, {}\n{:.2} s, at most {} of the memory budget of {} in use\n",
@@ -112,7 +120,8 @@ pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome
 }
 
 fn options(flags: &Flags) -> ConvertOptions<'static> {
-    let mut options = ConvertOptions::new().overwrite(flags.work.overwrite).csv_header(true);
+    let options = ConvertOptions::new().overwrite(flags.work.overwrite).csv_header(true);
+    let mut options = flags.edges.apply(options);
     if let Some(format) = flags.to {
         options = options.to(match format {
             FormatName::Graphmill => TargetFormat::Graphmill,

@@ -3,6 +3,7 @@
 //! and its extension. Everything is streamed, and the target appears complete or not at all. It
 //! must not know datasets.
 
+mod edge_list;
 mod graph;
 mod table;
 
@@ -16,6 +17,7 @@ use crate::graph_options::Directions;
 use crate::npy::{self, NpyFile};
 use crate::npy_edges::NpyEdges;
 use crate::progress::Observer;
+use crate::source::{EdgeInputOptions, SourceFormat};
 use crate::{Error, Result};
 use table::TableFile;
 
@@ -64,13 +66,15 @@ pub enum SourceKind {
     GraphZeroTable,
     /// A NumPy array.
     Npy,
+    /// A list of edges: text, plain or compressed, `.npz` or Parquet.
+    Edges,
 }
 
 impl SourceKind {
     /// Looks at the first bytes of a file.
     pub fn of(path: &Path) -> Result<Self> {
         let file = graphmill_disk::open(path, Backend::Pread)?;
-        let mut start = vec![0; file.len().min(8) as usize];
+        let mut start = vec![0; file.len().min(16) as usize];
         file.read_exact_at(0, &mut start)?;
         match FileKind::of(&start) {
             Some(FileKind::Graph) => return Ok(SourceKind::Graph),
@@ -82,12 +86,13 @@ impl SourceKind {
             (&graphzero::TABLE_MAGIC[..], SourceKind::GraphZeroTable),
             (&npy::MAGIC[..], SourceKind::Npy),
         ];
-        let kind = known.into_iter().find(|(magic, _)| start.starts_with(magic));
-        kind.map(|(_, kind)| kind).ok_or_else(|| {
-            let found = format!("\"{}\"", start.escape_ascii());
-            let expected = "a .gl or .gd of graphmill or GraphZero, or a .npy";
-            Error::source("byte 0", found, expected, "is this the right file?").in_file(path)
-        })
+        match known.into_iter().find(|(magic, _)| start.starts_with(magic)) {
+            Some((_, kind)) => Ok(kind),
+            None => match SourceFormat::of_bytes(&start) {
+                Ok(_) => Ok(SourceKind::Edges),
+                Err(error) => Err(error.in_file(path)),
+            },
+        }
     }
 
     /// What messages call it.
@@ -98,6 +103,7 @@ impl SourceKind {
             SourceKind::GraphZeroGraph => "a GraphZero topology",
             SourceKind::GraphZeroTable => "a GraphZero table",
             SourceKind::Npy => "a NumPy array",
+            SourceKind::Edges => "a list of edges",
         }
     }
 }
@@ -167,7 +173,11 @@ pub struct ConvertOptions<'a> {
     directions: Option<Directions>,
     order: Option<ListOrder>,
     neighbours: Option<ElementType>,
+    input: EdgeInputOptions,
     edge_ids: bool,
+    dedup: bool,
+    drop_self_loops: bool,
+    add_self_loops: bool,
     align_rows: bool,
     csv_header: bool,
     overwrite: bool,
@@ -217,6 +227,30 @@ impl<'a> ConvertOptions<'a> {
         self
     }
 
+    /// How a list of edges is read.
+    pub fn input(mut self, input: EdgeInputOptions) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// Of edges with the same ends in a list of edges only the first is kept.
+    pub fn dedup(mut self, dedup: bool) -> Self {
+        self.dedup = dedup;
+        self
+    }
+
+    /// Leaves out the edges of a list that lead from a node to itself.
+    pub fn drop_self_loops(mut self, drop: bool) -> Self {
+        self.drop_self_loops = drop;
+        self
+    }
+
+    /// Adds an edge from every node to itself to those of a list.
+    pub fn add_self_loops(mut self, add: bool) -> Self {
+        self.add_self_loops = add;
+        self
+    }
+
     /// Whether rows of a `.gd` start on multiples of 512 bytes.
     pub fn align_rows(mut self, align: bool) -> Self {
         self.align_rows = align;
@@ -259,6 +293,8 @@ pub struct ConvertReport {
     pub rows: u64,
     /// Bytes of the target.
     pub length: u64,
+    /// Rows of a list of edges that could not be used and were left out, as asked for.
+    pub skipped: u64,
 }
 
 /// Converts one file.
@@ -285,31 +321,48 @@ pub fn convert(
     let source_kind = SourceKind::of(source)?;
     let target_kind = TargetKind::of(target, options.format)?;
     refuse_same_file(source, target)?;
-    let (rows, length) = match source_kind {
+    if source_kind != SourceKind::Edges {
+        refuse_edge_options(options, source_kind)?;
+    }
+    let nothing_skipped = |(rows, length)| (rows, length, 0);
+    let (rows, length, skipped) = match source_kind {
+        SourceKind::Edges => edge_list::convert(source, target, target_kind, options),
         SourceKind::Graph | SourceKind::GraphZeroGraph => {
             refuse(target_kind.is_table(), source_kind, target_kind, "name a .gl, .npy or .csv")?;
             graph::from_graph(&GraphFile::open(source)?, target, target_kind, options)
+                .map(nothing_skipped)
         }
         SourceKind::Table | SourceKind::GraphZeroTable => {
             let fits = target_kind.is_table() || target_kind == TargetKind::Npy;
             refuse(!fits, source_kind, target_kind, "name a .gd or .npy")?;
             table::convert(&TableFile::open(source)?, target, target_kind, options)
+                .map(nothing_skipped)
         }
         SourceKind::Npy if target_kind.is_table() => table::convert(
             &TableFile::from_npy(NpyFile::open(source)?)?,
             target,
             target_kind,
             options,
-        ),
+        )
+        .map(nothing_skipped),
         SourceKind::Npy => {
             let same = target_kind == TargetKind::Npy;
             refuse(same, source_kind, target_kind, "name a .gl, .gd or .csv")?;
             let edges = NpyEdges::new(NpyFile::open(source)?, options.num_nodes)?;
-            graph::from_edges(&edges, target, target_kind, options)
+            graph::from_edges(&edges, target, target_kind, options).map(nothing_skipped)
         }
     }
     .map_err(|error| error.in_file(source))?;
-    Ok(ConvertReport { source: source_kind, target: target_kind, rows, length })
+    Ok(ConvertReport { source: source_kind, target: target_kind, rows, length, skipped })
+}
+
+/// Options that only a list of edges obeys must not be ignored for anything else.
+fn refuse_edge_options(options: &ConvertOptions<'_>, source: SourceKind) -> Result<()> {
+    if options.dedup || options.drop_self_loops || options.add_self_loops {
+        let problem = format!("only a list of edges can be changed, and this is {}", source.name());
+        return Err(Error::request("dedup and self loops", problem));
+    }
+    Ok(())
 }
 
 fn refuse(
