@@ -250,10 +250,13 @@ fn nonsense_is_refused_with_a_remedy() {
     assert!(text(&graph, "y.gl", both).contains("out-edges alone"));
     assert!(text(&graph, "x.gl", options()).contains("source and target"));
     assert!(convert(&graph, &table, &ConvertOptions::new()).is_err());
-    std::fs::write(folder.path("z"), "hello world").unwrap();
-    assert!(text(&folder.path("z"), "y.gl", options()).contains("hello wo"));
-    std::fs::write(folder.path("z"), "").unwrap();
-    assert!(text(&folder.path("z"), "y.gl", options()).contains("is this the right file"));
+    for nothing in ["", "source,target\n", "# no edges\n"] {
+        std::fs::write(folder.path("z"), nothing).unwrap();
+        let error = text(&folder.path("z"), "y.gl", options());
+        assert!(error.contains("found no edge, expected"), "{nothing:?}: {error}");
+    }
+    std::fs::write(folder.path("z"), "hello").unwrap();
+    assert!(text(&folder.path("z"), "y.gl", options()).contains("hello"));
     let exists = convert(&array, &graph, &ConvertOptions::new()).unwrap_err();
     assert!(matches!(exists, Error::Disk(graphmill_disk::Error::Exists { .. })));
 }

@@ -90,6 +90,13 @@ fn tables_are_positional_unless_their_header_names_an_id() {
 }
 
 #[test]
+fn a_table_of_comments_has_no_rows() {
+    for text in ["", "\n", "# nothing\n", "\n\n# x\n"] {
+        assert_eq!(read_text(text, &TableInputOptions::new()).unwrap(), Table::default());
+    }
+}
+
+#[test]
 fn labels_are_numbers_with_gaps_or_words() {
     let labels = TableInputOptions::new().element(ElementType::I64).missing(-1);
     assert_eq!(read_text("3\n0\n1.0\n", &labels).unwrap().i64(), [3, 0, 1]);

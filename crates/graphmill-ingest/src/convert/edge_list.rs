@@ -15,6 +15,8 @@ use crate::{Error, Result};
 
 /// Memory that readers get at most; more would not make them faster.
 const MOST_FOR_READING: u64 = 32 << 20;
+/// Memory that readers get at least, unless that is more than half.
+const LEAST_FOR_READING: u64 = 1 << 20;
 
 /// Edges and bytes written, and the rows of the source that were left out.
 pub(super) fn convert(
@@ -34,8 +36,9 @@ pub(super) fn convert(
     };
     let file_system = Arc::new(RealFileSystem);
     let draft = FileDraft::begin(file_system.clone(), target, options.overwrite)?;
-    let reading = (budget.free() / 8).min(MOST_FOR_READING);
-    let wanted = sort_options(&input, options).memory(budget.free() - reading);
+    let free = budget.free();
+    let reading = (free / 8).max(LEAST_FOR_READING.min(free / 2)).min(MOST_FOR_READING);
+    let wanted = sort_options(&input, options).memory(free - reading);
     let sorter = EdgeSorter::new(wanted, &budget, file_system, target)?;
     let push = |chunk: &mut source::EdgeChunk| {
         let mut edges = EdgeChunk::new(chunk.first_row, &chunk.sources, &chunk.destinations);
@@ -48,6 +51,12 @@ pub(super) fn convert(
         sorter.push(&edges)
     };
     let read = input.read(&budget, &push, options.observer)?;
+    if read.rows == 0 {
+        // An empty file, or a header alone, is a file that went wrong more often than a graph without edges.
+        let found = if read.skipped == 0 { "no edge" } else { "no edge that can be used" };
+        let error = Error::source("content", found, "at least one", "is this the right file?");
+        return Err(error.in_file(path));
+    }
     let (written, report) = sorter.finish(draft.file(), target, None)?;
     draft.publish()?;
     Ok((report.graph.num_edges, written.length, read.skipped))

@@ -225,7 +225,8 @@ impl RowLines {
         if self.id.is_some() {
             chunk.ids.get_or_insert_default();
         }
-        let fast = self.chosen.is_none() && self.id.is_none_or(|id| id == 0);
+        // A file of comments alone has rows of no fields, which are no rows.
+        let fast = self.fields > 0 && self.chosen.is_none() && self.id.is_none_or(|id| id == 0);
         let single = fast
             && matches!(self.cells, Cells::Numbers { element: ElementType::F32, missing: None });
         let mut at = 0;
