@@ -79,7 +79,7 @@ impl ParquetEdges {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.iter().filter_map(|file| Some(file.file.metadata().ok()?.len())).sum()
+        self.files.iter().map(|file| file.file.0.len()).sum()
     }
 
     pub(crate) fn rows(&self) -> u64 {

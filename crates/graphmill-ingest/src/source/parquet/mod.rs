@@ -4,9 +4,9 @@
 //! does not know what the columns mean.
 
 mod edges;
+mod positioned;
 mod table;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -17,6 +17,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReader
 
 use super::options::Column;
 use crate::{Error, Result};
+use positioned::Positioned;
 
 pub(crate) use edges::ParquetEdges;
 pub(crate) use table::ParquetTable;
@@ -29,7 +30,7 @@ const MEMORY_PER_COLUMN: u64 = 4 << 20;
 #[derive(Debug)]
 struct ParquetFile {
     path: PathBuf,
-    file: File,
+    file: Positioned,
     metadata: ArrowReaderMetadata,
     first_row: u64,
 }
@@ -37,8 +38,7 @@ struct ParquetFile {
 impl ParquetFile {
     fn open(path: &Path, first_row: u64) -> Result<Self> {
         // Checks that it is a regular file, as every other source does.
-        let file = graphmill_disk::open(path, graphmill_disk::Backend::Pread)?;
-        let file = file.file().try_clone().map_err(|source| disk_error("open", path, source))?;
+        let file = Positioned(graphmill_disk::open(path, graphmill_disk::Backend::Pread)?);
         let metadata = ArrowReaderMetadata::load(&file, Default::default())
             .map_err(|error| damaged(path, &error))?;
         Ok(ParquetFile { path: path.to_path_buf(), file, metadata, first_row })
@@ -84,8 +84,7 @@ impl ParquetFile {
         columns: &[usize],
         mut take: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let file =
-            self.file.try_clone().map_err(|source| disk_error("open", &self.path, source))?;
+        let file = self.file.clone();
         let schema = self.metadata.metadata().file_metadata().schema_descr();
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
         let reader =
@@ -100,10 +99,6 @@ impl ParquetFile {
         }
         Ok(())
     }
-}
-
-fn disk_error(action: &'static str, path: &Path, source: std::io::Error) -> Error {
-    graphmill_disk::Error::Io { action, path: path.to_path_buf(), source }.into()
 }
 
 fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Error {
