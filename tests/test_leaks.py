@@ -45,7 +45,7 @@ def test_the_measures_see_a_leak(papers: Path) -> None:
         assert_leaves_nothing(lambda: kept.append(gm.open(papers)))
     kept.clear()
     with pytest.raises(AssertionError):
-        assert_leaves_nothing(lambda: kept.append(np.ones(1 << 14)))
+        assert_leaves_nothing(lambda: kept.append(np.ones(1 << 17)))
     kept.clear()
     assert_leaves_nothing(lambda: gm.open(papers))
 
