@@ -57,6 +57,34 @@ pub struct NodeType {
     /// One row per node in each.
     #[serde(default)]
     pub tables: BTreeMap<String, FileEntry>,
+    /// The names of the classes that the numbers of a table stand for, by table.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub classes: BTreeMap<String, Vec<String>>,
+    /// How to find the node of an original id, where that is not the node's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<NodeIds>,
+}
+
+/// What leads from the ids of the source to the numbers of the nodes.
+///
+/// The way back is the section of original ids in the topology.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+pub struct NodeIds {
+    /// The nodes in ascending order of their original ids; missing if they are stored in that order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<FileEntry>,
+    /// The names of the nodes, if the ids of the source were text: an original id is then the place of a name here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Names>,
+}
+
+/// Texts in ascending order of their bytes, one after the other.
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+pub struct Names {
+    /// All texts as one vector of bytes, UTF-8.
+    pub text: FileEntry,
+    /// Where each text ends, as an `int64` vector.
+    pub ends: FileEntry,
 }
 
 /// The edges of one type.
@@ -104,6 +132,13 @@ impl FileEntry {
     }
 }
 
+impl NodeIds {
+    fn files(&self) -> impl Iterator<Item = &FileEntry> {
+        let names = self.names.iter().flat_map(|names| [&names.text, &names.ends]);
+        self.places.iter().chain(names)
+    }
+}
+
 /// The checksum that a [`FileEntry`] records; `start` are the first bytes of the file.
 ///
 /// The header's own checksum is left out: a CRC over bytes and their CRC is the same number for all bytes.
@@ -143,7 +178,12 @@ struct Envelope<'a> {
 impl Manifest {
     /// A manifest of a graph without types and, for now, without tables.
     pub fn new(generation: u64, num_nodes: u64, edges: EdgeType) -> Self {
-        let node_type = NodeType { count: num_nodes, tables: BTreeMap::new() };
+        let node_type = NodeType {
+            count: num_nodes,
+            tables: BTreeMap::new(),
+            classes: BTreeMap::new(),
+            ids: None,
+        };
         Manifest {
             format: FORMAT.to_owned(),
             version: (MAJOR, 0),
@@ -169,7 +209,10 @@ impl Manifest {
 
     /// Every file that the dataset consists of.
     pub fn files(&self) -> impl Iterator<Item = &FileEntry> {
-        let nodes = self.nodes.values().flat_map(|node| node.tables.values());
+        let nodes = self
+            .nodes
+            .values()
+            .flat_map(|node| node.tables.values().chain(node.ids.iter().flat_map(NodeIds::files)));
         let edges = self.edges.values().flat_map(|edge| edge.tables.values().chain([&edge.graph]));
         nodes.chain(edges).chain(self.splits.values().map(|split| &split.file))
     }

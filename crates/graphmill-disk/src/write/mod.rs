@@ -31,6 +31,14 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Keeping is what lets a writer take the lock first and empty the file afterwards.
     fn create(&self, path: &Path) -> Result<Box<dyn OutputFile>>;
 
+    /// Makes an empty file without a name, which vanishes with its handle.
+    ///
+    /// `path` is a name that nobody else uses. Where the system cannot do without one, the file has
+    /// it for a moment; messages use it either way.
+    fn scratch(&self, path: &Path) -> Result<Box<dyn OutputFile>> {
+        named_scratch(self, path)
+    }
+
     /// Gives a file another name, replacing what had that name.
     fn rename(&self, from: &Path, to: &Path) -> Result<()>;
 
@@ -51,6 +59,24 @@ pub trait FileSystem: Send + Sync + Debug {
 
     /// The content of a small file, or None if there is none.
     fn read(&self, path: &Path) -> Result<Option<Vec<u8>>>;
+}
+
+/// A file that has its name for as short a time as can be.
+fn named_scratch<F: FileSystem + ?Sized>(
+    file_system: &F,
+    path: &Path,
+) -> Result<Box<dyn OutputFile>> {
+    let made = file_system.create(path).and_then(|file| {
+        file_system.remove(path)?;
+        // Somebody who was killed between the two steps above may have left something.
+        file.set_len(0)?;
+        Ok(file)
+    });
+    if made.is_err() {
+        // It may exist although its creation or removal was reported as failed.
+        let _ = file_system.remove(path);
+    }
+    made
 }
 
 /// A file being written.

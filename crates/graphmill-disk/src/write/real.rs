@@ -31,6 +31,19 @@ impl FileSystem for RealFileSystem {
         Ok(Box::new(RealFile { file, path: path.to_path_buf() }))
     }
 
+    #[cfg(target_os = "linux")]
+    fn scratch(&self, path: &Path) -> Result<Box<dyn OutputFile>> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600);
+        match options.open(folder.unwrap_or(Path::new("."))) {
+            Ok(file) => Ok(Box::new(RealFile { file, path: path.to_path_buf() })),
+            // Not every file system has files that never had a name.
+            Err(_) => super::named_scratch(self, path),
+        }
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         std::fs::rename(from, to).map_err(|source| Error::io("publish", to, source))
     }
@@ -297,6 +310,22 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_scratch_file_works_and_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(".scratch");
+        let named = super::super::named_scratch::<RealFileSystem>;
+        for file in [RealFileSystem.scratch(&path), named(&RealFileSystem, &path)] {
+            let file = file.unwrap();
+            file.write_all_at(3, b"abc").unwrap();
+            let mut back = [0; 6];
+            file.read_exact_at(0, &mut back).unwrap();
+            assert_eq!(&back, b"\0\0\0abc");
+            assert!(RealFileSystem.list(folder.path()).unwrap().is_empty());
+        }
+        assert!(RealFileSystem.scratch(&folder.path().join("missing").join("x")).is_err());
     }
 
     #[cfg(unix)]

@@ -12,11 +12,11 @@ use graphmill_format::{DirectionSections, ElementType, ListOrder, Section};
 use super::list_sort::{Leaf, LeafState, Leaves};
 use super::part_sort::sort_part;
 use super::record::Record;
-use super::shared_section::{SharedSection, Stretch};
 use super::store::{Part, Store};
 use super::workers::share_out;
 use crate::Result;
 use crate::progress::Stage;
+use crate::shared_section::{SharedSection, Stretch};
 
 /// Offsets gathered before they are copied.
 const OFFSETS: usize = 512;

@@ -13,7 +13,6 @@ mod options;
 mod part_sort;
 mod record;
 mod scratch;
-mod shared_section;
 mod sizing;
 mod splitters;
 mod store;

@@ -141,20 +141,8 @@ impl Scratch {
         if let Some(file) = self.file.get() {
             return Ok(&**file);
         }
-        let made = self.file_system.create(&self.path).and_then(|file| {
-            self.file_system.remove(&self.path)?;
-            // Somebody who was killed between the two steps above may have left something.
-            file.set_len(0)?;
-            Ok(file)
-        });
-        match made {
-            Ok(file) => Ok(&**self.file.get_or_init(|| file)),
-            Err(error) => {
-                // It may exist although its creation or removal was reported as failed.
-                let _ = self.file_system.remove(&self.path);
-                Err(error.into())
-            }
-        }
+        let file = self.file_system.scratch(&self.path)?;
+        Ok(&**self.file.get_or_init(|| file))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::Result;
 const BLOCK: usize = BLOCK_LENGTH as usize;
 
 /// A section whose bytes come from all sides.
-pub(super) struct SharedSection<'a> {
+pub(crate) struct SharedSection<'a> {
     file: &'a dyn OutputFile,
     start: u64,
     length: u64,
@@ -30,7 +30,7 @@ struct State {
 }
 
 impl<'a> SharedSection<'a> {
-    pub(super) fn new(file: &'a dyn OutputFile, section: &Section) -> Self {
+    pub(crate) fn new(file: &'a dyn OutputFile, section: &Section) -> Self {
         let range = section.range();
         let length = range.end - range.start;
         let digests = vec![0; block_count(length) as usize];
@@ -39,14 +39,14 @@ impl<'a> SharedSection<'a> {
     }
 
     /// Starts a stretch at a byte of the section; `buffer` is the thread's own, of one block.
-    pub(super) fn stretch<'s>(&'s self, from: u64, buffer: &'s mut PageBuffer) -> Stretch<'s, 'a> {
+    pub(crate) fn stretch<'s>(&'s self, from: u64, buffer: &'s mut PageBuffer) -> Stretch<'s, 'a> {
         let block = from / BLOCK_LENGTH;
         let filled = (from % BLOCK_LENGTH) as usize;
         Stretch { section: self, buffer, block, first: filled, filled }
     }
 
     /// Writes the zeros up to the next section and gives the digests of the blocks.
-    pub(super) fn finish(self) -> Result<Vec<u64>> {
+    pub(crate) fn finish(self) -> Result<Vec<u64>> {
         let end = self.start + self.length;
         let padding = (end.next_multiple_of(SECTION_ALIGNMENT) - end) as usize;
         if padding > 0 {
@@ -97,7 +97,7 @@ impl<'a> SharedSection<'a> {
 }
 
 /// Consecutive bytes of a section, written front to back by one thread.
-pub(super) struct Stretch<'s, 'a> {
+pub(crate) struct Stretch<'s, 'a> {
     section: &'s SharedSection<'a>,
     buffer: &'s mut PageBuffer,
     block: u64,
@@ -110,7 +110,7 @@ pub(super) struct Stretch<'s, 'a> {
 impl Stretch<'_, '_> {
     /// Takes one value for each of `items`. Stretches begin at multiples of the value's width.
     #[inline(always)]
-    pub(super) fn write_each<T, const N: usize>(
+    pub(crate) fn write_each<T, const N: usize>(
         &mut self,
         mut items: &[T],
         value: impl Fn(&T) -> [u8; N],
@@ -132,7 +132,7 @@ impl Stretch<'_, '_> {
     }
 
     /// Hands over what is left.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()
     }
 
