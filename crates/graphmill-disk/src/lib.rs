@@ -46,7 +46,7 @@ pub mod write;
 pub use advice::{Advice, drop_page_cache};
 pub use budget::{Budget, Reservation};
 pub use error::{Error, Result};
-pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory};
+pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};
 pub use page_buffer::PageBuffer;
 pub use pool::{pool, with_threads};
 pub use private::PrivateMap;

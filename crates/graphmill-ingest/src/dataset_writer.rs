@@ -3,11 +3,13 @@
 //! renamed into place; until then readers go by the previous manifest, and a writer that is dropped
 //! takes its files with it. It must not know where edges and rows come from.
 
-use std::path::Path;
+mod id_files;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use graphmill_disk::{Budget, FileSystem, FolderDraft, OutputFile, RealFileSystem};
-use graphmill_format::manifest::{self, EdgeType, FileEntry, NODE_TYPE, Split};
+use graphmill_format::manifest::{self, EdgeType, FileEntry, NODE_TYPE, NodeType, Split};
 use graphmill_format::{ElementType, Manifest, TableShape};
 
 use crate::edges::{Borrowed, EdgeStream};
@@ -16,8 +18,8 @@ use crate::graph_writer::{GraphReport, write_graph_into};
 use crate::table_writer::{TableWriter, Written};
 use crate::{Error, Result};
 
-/// File names of splits and edge tables start with these, so node tables may not.
-const RESERVED: [&str; 2] = ["split-", "edge-"];
+/// File names of splits, edge tables and original ids start with these, so node tables may not.
+const RESERVED: [&str; 3] = ["split-", "edge-", "id-"];
 
 /// Writes or extends a dataset.
 ///
@@ -45,6 +47,24 @@ pub struct DatasetWriter {
     generation: u64,
     /// What will be published; None until the graph is written.
     manifest: Option<Manifest>,
+}
+
+/// A file of a dataset that is being written.
+pub(crate) struct NewFile {
+    name: String,
+    file: Box<dyn OutputFile>,
+}
+
+impl NewFile {
+    /// The file, for writing.
+    pub(crate) fn file(&self) -> &dyn OutputFile {
+        &*self.file
+    }
+
+    /// A name beside the file that nobody else uses, for what does not fit in memory.
+    pub(crate) fn scratch_path(&self) -> PathBuf {
+        self.file.path().with_file_name(format!(".{}.scratch", self.name))
+    }
 }
 
 impl DatasetWriter {
@@ -111,6 +131,12 @@ impl DatasetWriter {
         self.manifest.as_ref().map(|manifest| manifest.node().count)
     }
 
+    /// The file of the topology, once it is written: as long as it is the same, so are the numbers
+    /// of the nodes.
+    pub fn topology(&self) -> Option<&FileEntry> {
+        self.manifest.as_ref().map(|manifest| &manifest.edge().graph)
+    }
+
     /// Writes the topology; comes first and once.
     pub fn graph<S: EdgeStream + ?Sized>(
         &mut self,
@@ -118,10 +144,7 @@ impl DatasetWriter {
         options: &GraphOptions<'_>,
         budget: &Budget,
     ) -> Result<GraphReport> {
-        if self.manifest.is_some() {
-            let problem = "the dataset has one already; build it anew to change its topology";
-            return Err(Error::request("graph", problem));
-        }
+        self.check_no_graph()?;
         let mut outcome = None;
         let graph = self.file("graph", "gl", |file| {
             let source = Borrowed(source);
@@ -137,8 +160,42 @@ impl DatasetWriter {
             graph,
             tables: Default::default(),
         };
-        self.manifest = Some(Manifest::new(self.generation, report.num_nodes, edges));
+        self.record_graph(report.num_nodes, edges, options.original_ids.is_some())?;
         Ok(report)
+    }
+
+    /// Lets the dataset have a topology that [`file`](Self::file) wrote.
+    ///
+    /// `original_ids` says whether the file holds them. They ascend with the numbers of the nodes,
+    /// or [`id_places`](Self::id_places) has to follow.
+    pub(crate) fn record_graph(
+        &mut self,
+        num_nodes: u64,
+        edges: EdgeType,
+        original_ids: bool,
+    ) -> Result<()> {
+        self.check_no_graph()?;
+        let mut manifest = Manifest::new(self.generation, num_nodes, edges);
+        node_of(&mut manifest).ids = original_ids.then(Default::default);
+        self.manifest = Some(manifest);
+        Ok(())
+    }
+
+    /// Says how the nodes were numbered; `none` unless it is said.
+    pub fn order(&mut self, order: &str) -> Result<()> {
+        self.manifest_mut()?.order = order.to_owned();
+        Ok(())
+    }
+
+    /// Records the names of the classes that the numbers of a table stand for, from 0 on.
+    pub fn classes(&mut self, table: &str, names: Vec<String>) -> Result<()> {
+        let node = node_of(self.manifest_mut()?);
+        if !node.tables.contains_key(table) {
+            let problem = format!("there is no table {table:?}; write it before its classes");
+            return Err(Error::request("classes", problem));
+        }
+        node.classes.insert(table.to_owned(), names);
+        Ok(())
     }
 
     /// Writes a table with one row per node; `write` gives it exactly the rows of `shape`.
@@ -149,15 +206,10 @@ impl DatasetWriter {
         write: impl FnOnce(&mut TableWriter<'_>) -> Result<()>,
     ) -> Result<()> {
         let node = self.manifest()?.node();
-        check_name("table", name, node.tables.contains_key(name))?;
-        if let Some(prefix) = RESERVED.iter().find(|prefix| name.starts_with(**prefix)) {
-            let problem = format!("{name:?} starts with {prefix:?}; choose another name");
-            return Err(Error::request("table", problem));
-        }
+        check_table_name(name, node.tables.contains_key(name))?;
         check_rows(name, shape.rows(), node.count, "node")?;
         let entry = self.rows(name, shape, write)?;
-        let node = self.manifest_mut()?.nodes.get_mut(NODE_TYPE).expect(ONLY_TYPE);
-        node.tables.insert(name.to_owned(), entry);
+        node_of(self.manifest_mut()?).tables.insert(name.to_owned(), entry);
         Ok(())
     }
 
@@ -199,7 +251,7 @@ impl DatasetWriter {
             for chunk in chunks {
                 let chunk = chunk?;
                 let nodes = chunk.as_ref();
-                check_split(name, table.rows(), nodes, num_nodes)?;
+                check_nodes(&format!("split {name:?}"), table.rows(), nodes, num_nodes)?;
                 let bytes: Vec<u8> = nodes.iter().flat_map(|id| id.to_le_bytes()).collect();
                 table.write_rows(&bytes)?;
             }
@@ -214,7 +266,11 @@ impl DatasetWriter {
     /// Makes the dataset valid and removes the files of the one before.
     pub fn publish(self) -> Result<Manifest> {
         let manifest = self.manifest.ok_or_else(no_graph)?;
-        self.draft.publish(&manifest.encode(), &file_names(&manifest))?;
+        let text = manifest.encode();
+        // Names of classes can make it longer than readers accept; nobody shall find that out later.
+        Manifest::parse(&text)
+            .map_err(Error::format(&self.draft.folder().join(manifest::FILE_NAME)))?;
+        self.draft.publish(&text, &file_names(&manifest))?;
         Ok(manifest)
     }
 
@@ -231,44 +287,77 @@ impl DatasetWriter {
         })
     }
 
-    /// Creates, fills and syncs one file; one that fails is gone.
-    fn file(
+    /// Creates, fills and syncs one file; one that fails is gone. Whoever writes a file must see to
+    /// it that the manifest names it.
+    pub(crate) fn file(
         &self,
         stem: &str,
         extension: &str,
         write: impl FnOnce(&dyn OutputFile) -> Result<Written>,
     ) -> Result<FileEntry> {
-        let name = manifest::file_name(stem, self.generation, extension);
-        let file = self.draft.create(&name)?;
-        let outcome = write(&*file).and_then(|written| {
-            file.sync()?;
-            Ok(written)
-        });
-        match outcome {
-            Ok(written) => {
-                // A courtesy to the page cache; the file is whole either way.
-                let _ = file.drop_pages();
-                Ok(FileEntry::new(name, written.length, &written.header))
-            }
+        let file = self.create(stem, extension)?;
+        match write(file.file()) {
+            Ok(written) => self.keep(file, &written),
             Err(error) => {
-                drop(file);
-                // Should it stay, the draft or the next build clears it.
-                let _ = self.draft.remove(&name);
+                self.discard(file);
                 Err(error)
             }
         }
+    }
+
+    /// Creates a file of the dataset, to be kept or discarded.
+    pub(crate) fn create(&self, stem: &str, extension: &str) -> Result<NewFile> {
+        let name = manifest::file_name(stem, self.generation, extension);
+        let file = self.draft.create(&name)?;
+        Ok(NewFile { name, file })
+    }
+
+    /// Makes a filled file durable.
+    pub(crate) fn keep(&self, file: NewFile, written: &Written) -> Result<FileEntry> {
+        if let Err(error) = file.file.sync() {
+            self.discard(file);
+            return Err(error.into());
+        }
+        // A courtesy to the page cache; the file is whole either way.
+        let _ = file.file.drop_pages();
+        Ok(FileEntry::new(file.name, written.length, &written.header))
+    }
+
+    /// Removes a file that is not wanted.
+    pub(crate) fn discard(&self, file: NewFile) {
+        let NewFile { name, file } = file;
+        drop(file);
+        self.remove(&name);
+    }
+
+    fn remove(&self, name: &str) {
+        // Should it stay, the draft or the next build clears it.
+        let _ = self.draft.remove(name);
+    }
+
+    fn check_no_graph(&self) -> Result<()> {
+        if self.manifest.is_none() {
+            return Ok(());
+        }
+        let problem = "the dataset has one already; build it anew to change its topology";
+        Err(Error::request("graph", problem))
     }
 
     fn manifest(&self) -> Result<&Manifest> {
         self.manifest.as_ref().ok_or_else(no_graph)
     }
 
-    fn manifest_mut(&mut self) -> Result<&mut Manifest> {
+    /// What will be published, once the graph is recorded.
+    pub(crate) fn manifest_mut(&mut self) -> Result<&mut Manifest> {
         self.manifest.as_mut().ok_or_else(no_graph)
     }
 }
 
 const ONLY_TYPE: &str = "a manifest that was made or parsed has the only type";
+
+fn node_of(manifest: &mut Manifest) -> &mut NodeType {
+    manifest.nodes.get_mut(NODE_TYPE).expect(ONLY_TYPE)
+}
 
 fn no_graph() -> Error {
     Error::request("dataset", "it has no graph yet; write the graph before anything else")
@@ -292,7 +381,20 @@ fn newest_generation(file_system: &dyn FileSystem, folder: &Path) -> Result<u64>
     Ok(ours.filter_map(generation).max().unwrap_or(0))
 }
 
-fn check_name(what: &'static str, name: &str, taken: bool) -> Result<()> {
+/// Refuses a name that a table of the nodes cannot have.
+pub(crate) fn check_table_name(name: &str, taken: bool) -> Result<()> {
+    check_name("table", name, taken)?;
+    match RESERVED.iter().find(|prefix| name.starts_with(**prefix)) {
+        Some(prefix) => {
+            let problem = format!("{name:?} starts with {prefix:?}; choose another name");
+            Err(Error::request("table", problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a name that cannot be part of a file's name or exists already.
+pub(crate) fn check_name(what: &'static str, name: &str, taken: bool) -> Result<()> {
     if !manifest::is_plain_name(name) {
         let problem = format!(
             "{name:?} cannot be part of a file's name; use up to 100 letters, digits, _ and -"
@@ -315,11 +417,11 @@ fn check_rows(name: &str, found: u64, expected: u64, one_per: &str) -> Result<()
     Err(Error::source(format!("table {name:?}"), format!("{found} rows"), expected, remedy))
 }
 
-fn check_split(name: &str, first: u64, nodes: &[i64], num_nodes: u64) -> Result<()> {
+fn check_nodes(what: &str, first: u64, nodes: &[i64], num_nodes: u64) -> Result<()> {
     let Some(at) = graphmill_format::content::first_bad_id(nodes, num_nodes) else {
         return Ok(());
     };
-    let place = format!("split {name:?}, position {}", first + at as u64);
+    let place = format!("{what}, position {}", first + at as u64);
     let expected = format!("the id of one of {num_nodes} nodes");
     Err(Error::source(place, nodes[at], expected, "list only ids of the graph"))
 }

@@ -20,9 +20,11 @@
 //! # }
 //! ```
 
+pub mod build;
 pub mod convert;
 mod dataset_writer;
 pub mod edge_csv;
+mod edge_reading;
 mod edge_sort;
 mod edges;
 mod entry;
@@ -44,12 +46,15 @@ mod section_writer;
 mod shared_section;
 pub mod source;
 mod stored;
+mod table_padding;
 mod table_writer;
 
-pub use convert::{ConvertOptions, ConvertReport, SourceKind, TargetFormat, TargetKind, convert};
+pub use convert::{
+    ConvertOptions, ConvertReport, SourceKind, TargetFormat, TargetKind, convert, convert_files,
+};
 pub use dataset_writer::DatasetWriter;
 pub use edge_csv::write_edge_csv;
-pub use edge_sort::{EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter};
+pub use edge_sort::{EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter, ListsReport};
 pub use edges::{EdgeStream, EdgeValues, MemoryEdges};
 pub use error::{Error, Result};
 pub use generated_dataset::{GeneratedOptions, write_generated};

@@ -12,8 +12,10 @@ use graphmill_format::ElementType;
 
 use crate::{Error, Result};
 
+mod array_type;
 mod literal;
 
+pub use array_type::ArrayType;
 use literal::Literal;
 
 /// The first bytes of every `.npy`.
@@ -35,7 +37,52 @@ const TYPES: [(&str, ElementType); 9] = [
     ("f8", ElementType::F64),
 ];
 
-/// What a `.npy` file holds and where.
+/// Unsigned types, which sources may have and tables have not.
+const UNSIGNED: [(&str, ArrayType); 3] =
+    [("u2", ArrayType::U16), ("u4", ArrayType::U32), ("u8", ArrayType::U64)];
+
+/// What an array holds and where, as NumPy may have stored it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayHeader {
+    /// The type of the numbers.
+    pub numbers: ArrayType,
+    /// The length of each dimension.
+    pub shape: Vec<u64>,
+    /// Whether columns come after columns, as Fortran stores them.
+    pub fortran: bool,
+    /// Where the numbers start.
+    pub data_offset: u64,
+}
+
+impl ArrayHeader {
+    /// Reads the header of a file that is `file_length` bytes long.
+    ///
+    /// `start` are its first bytes: [`NpyHeader::needed_bytes`] of them, or all there are.
+    pub fn parse(start: &[u8], file_length: u64) -> Result<Self> {
+        let (text_at, text_length) = frame(start)?;
+        let data_offset = text_at as u64 + text_length;
+        let text = start.get(text_at..data_offset as usize).ok_or_else(|| {
+            let found = format!("a file of {file_length} bytes");
+            wrong(8, found, format!("a header up to byte {data_offset}"), "copy it again")
+        })?;
+        let Literal { descr, fortran_order: fortran, shape } = literal::parse(text, text_at)?;
+        let numbers = type_of(&descr)?;
+        let count = shape.iter().try_fold(1_u64, |product, &side| product.checked_mul(side));
+        let length = count
+            .and_then(|count| count.checked_mul(numbers.width()))
+            .and_then(|bytes| bytes.checked_add(data_offset));
+        if length != Some(file_length) {
+            let expected = length.map_or("a shape that a file can hold".to_owned(), |length| {
+                format!("{length} bytes for shape {shape:?} of {numbers}")
+            });
+            let found = format!("a file of {file_length} bytes");
+            return Err(wrong(text_at, found, expected, "save or copy the array again"));
+        }
+        Ok(ArrayHeader { numbers, shape, fortran, data_offset })
+    }
+}
+
+/// What a `.npy` file in the order and of the types of our tables holds and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyHeader {
     /// The type of the numbers.
@@ -51,37 +98,19 @@ impl NpyHeader {
     ///
     /// `start` are its first bytes: [`needed_bytes`](Self::needed_bytes) of them, or all there are.
     pub fn parse(start: &[u8], file_length: u64) -> Result<Self> {
-        match Self::parse_in_any_order(start, file_length)? {
-            (header, false) => Ok(header),
-            (_, true) => {
-                let remedy = "save numpy.ascontiguousarray(array)";
-                Err(wrong(10, "Fortran order", "C order", remedy))
+        let ArrayHeader { numbers, shape, fortran, data_offset } =
+            ArrayHeader::parse(start, file_length)?;
+        if fortran {
+            let remedy = "save numpy.ascontiguousarray(array)";
+            return Err(wrong(10, "Fortran order", "C order", remedy));
+        }
+        match numbers {
+            ArrayType::Element(element) => Ok(NpyHeader { element, shape, data_offset }),
+            unsigned => {
+                let remedy = "save array.astype('int64')";
+                Err(wrong(10, format!("type {unsigned}"), "a type of tables", remedy))
             }
         }
-    }
-
-    /// The same for arrays of either order, and whether it is Fortran's: columns after columns.
-    pub fn parse_in_any_order(start: &[u8], file_length: u64) -> Result<(Self, bool)> {
-        let (text_at, text_length) = frame(start)?;
-        let data_offset = text_at as u64 + text_length;
-        let text = start.get(text_at..data_offset as usize).ok_or_else(|| {
-            let found = format!("a file of {file_length} bytes");
-            wrong(8, found, format!("a header up to byte {data_offset}"), "copy it again")
-        })?;
-        let Literal { descr, fortran_order, shape } = literal::parse(text, text_at)?;
-        let element = element_of(&descr)?;
-        let numbers = shape.iter().try_fold(1_u64, |product, &side| product.checked_mul(side));
-        let length = numbers
-            .and_then(|numbers| numbers.checked_mul(element.width()))
-            .and_then(|bytes| bytes.checked_add(data_offset));
-        if length != Some(file_length) {
-            let expected = length.map_or("a shape that a file can hold".to_owned(), |length| {
-                format!("{length} bytes for shape {shape:?} of {element}")
-            });
-            let found = format!("a file of {file_length} bytes");
-            return Err(wrong(text_at, found, expected, "save or copy the array again"));
-        }
-        Ok((NpyHeader { element, shape, data_offset }, fortran_order))
     }
 
     /// How many of a file's first bytes [`parse`](Self::parse) may look at.
@@ -157,14 +186,15 @@ fn frame(start: &[u8]) -> Result<(usize, u64)> {
     Ok((text_at, length))
 }
 
-fn element_of(descr: &str) -> Result<ElementType> {
+fn type_of(descr: &str) -> Result<ArrayType> {
     let (order, name) = descr.split_at_checked(1).unwrap_or(("", ""));
-    let known = TYPES.iter().find(|(known, _)| *known == name).map(|(_, element)| *element);
-    let expected = "little-endian i1 i2 i4 i8 u1 b1 f2 f4 or f8";
+    let elements = TYPES.iter().map(|(name, element)| (*name, ArrayType::Element(*element)));
+    let known = elements.chain(UNSIGNED).find(|(known, _)| *known == name).map(|(_, found)| found);
+    let expected = "little-endian i1 i2 i4 i8 u1 u2 u4 u8 b1 f2 f4 or f8";
     let found = |why: &str| format!("type {descr:?}{why}");
     match (order, known) {
-        ("<", Some(element)) => Ok(element),
-        ("|", Some(element)) if element.width() == 1 => Ok(element),
+        ("<", Some(numbers)) => Ok(numbers),
+        ("|", Some(numbers)) if numbers.width() == 1 => Ok(numbers),
         (">", _) => {
             let remedy = "save array.astype(array.dtype.newbyteorder('<'))";
             Err(wrong(10, found(", big-endian"), expected, remedy))

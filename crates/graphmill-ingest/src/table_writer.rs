@@ -128,7 +128,7 @@ pub(crate) fn seal(file: &dyn OutputFile, mut header: Header, digests: &[u64]) -
     Ok(Written { header: bytes, length: header.file_length() })
 }
 
-fn with_rows(shape: &TableShape, rows: u64) -> graphmill_format::Result<TableShape> {
+pub(crate) fn with_rows(shape: &TableShape, rows: u64) -> graphmill_format::Result<TableShape> {
     let counted = if shape.is_vector() {
         TableShape::vector(rows, shape.element())?
     } else {

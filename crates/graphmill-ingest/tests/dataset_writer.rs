@@ -19,7 +19,7 @@ fn bytes(rows: u64) -> TableShape {
     TableShape::vector(rows, ElementType::U8).unwrap()
 }
 
-fn names(folder: &Path) -> Vec<String> {
+fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -59,7 +59,7 @@ fn everything_written_is_in_the_manifest_and_reads_back() {
         "split-train.1.gd",
         "x.1.gd",
     ];
-    assert_eq!(names(&folder), expected);
+    assert_eq!(names_in(&folder), expected);
     assert_eq!((manifest.node().count, manifest.edge().count), (4, 3));
     assert_eq!(read_back::table(&folder.join("x.1.gd")).1, [1, 2, 3, 4]);
     assert_eq!(read_back::table(&folder.join("edge-x.1.gd")).1, [7, 8, 9]);
@@ -95,11 +95,11 @@ fn a_replaced_dataset_stays_valid_until_the_next_generation_is_published() {
     writer.split("train", &[0]).unwrap();
     assert_eq!(published(folder).generation, 1);
     drop(writer);
-    assert_eq!(names(folder), ["dataset.json", "graph.1.gl", "notes.txt"]);
+    assert_eq!(names_in(folder), ["dataset.json", "graph.1.gl", "notes.txt"]);
 
     let manifest = with_graph(folder, true).publish().unwrap();
     assert_eq!(manifest.generation, 2);
-    assert_eq!(names(folder), ["dataset.json", "graph.2.gl", "notes.txt"]);
+    assert_eq!(names_in(folder), ["dataset.json", "graph.2.gl", "notes.txt"]);
     assert_eq!(published(folder), manifest);
 }
 
@@ -117,7 +117,7 @@ fn leftovers_of_a_crash_are_cleared_and_an_unreadable_manifest_is_only_replaced_
     let writer = with_graph(folder, true);
     assert!(folder.join("graph.1.gl").exists());
     assert_eq!(writer.publish().unwrap().generation, 2);
-    assert_eq!(names(folder), ["dataset.json", "graph.2.gl"]);
+    assert_eq!(names_in(folder), ["dataset.json", "graph.2.gl"]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn an_amended_dataset_keeps_its_files_and_gains_new_ones() {
     let manifest = writer.publish().unwrap();
     assert_eq!(manifest.generation, 2);
     let expected = ["dataset.json", "graph.1.gl", "split-train.2.gd", "x.1.gd", "year.2.gd"];
-    assert_eq!(names(folder), expected);
+    assert_eq!(names_in(folder), expected);
     assert_eq!(published(folder), manifest);
 }
 
@@ -161,7 +161,7 @@ fn mistakes_are_refused_and_the_writer_can_go_on() {
     };
     assert!(table("x", 5, &[0; 5]).contains("found 5 rows, expected 4"));
     assert!(table("x", 4, &[0; 3]).contains("found 3 rows, expected 4"));
-    for name in ["../x", "", "a b", "a.b", "split-x", "edge-x"] {
+    for name in ["../x", "", "a b", "a.b", "split-x", "edge-x", "id-places"] {
         table(name, 4, &[0; 4]);
     }
     assert!(writer.edge_table("x", bytes(4), |_| Ok(())).is_err());
@@ -172,8 +172,95 @@ fn mistakes_are_refused_and_the_writer_can_go_on() {
     assert!(writer.split("train", &[0]).is_err());
     writer.table("x", bytes(4), |table| table.write_rows(&[0; 4])).unwrap();
     writer.publish().unwrap();
-    assert_eq!(names(folder), ["dataset.json", "graph.1.gl", "split-train.1.gd", "x.1.gd"]);
+    assert_eq!(names_in(folder), ["dataset.json", "graph.1.gl", "split-train.1.gd", "x.1.gd"]);
     published(folder);
+}
+
+/// Four nodes of which number i has the original id `ORIGINALS[i]`.
+fn renumbered(folder: &Path) -> DatasetWriter {
+    let mut writer = DatasetWriter::begin(folder, true).unwrap();
+    let edges = MemoryEdges::new(&[0_i64, 1, 2], &[1, 2, 0], Some(4)).unwrap();
+    let options = GraphOptions::new().original_ids(&ORIGINALS);
+    writer.graph(&edges, &options, &Budget::new(1 << 20)).unwrap();
+    writer
+}
+
+const ORIGINALS: [i64; 4] = [3, 0, 2, 1];
+
+#[test]
+fn ids_names_and_classes_are_in_the_manifest_and_survive_an_amendment() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let mut writer = renumbered(folder);
+    writer.order("hot").unwrap();
+    writer.id_places(&[1, 3, 2, 0]).unwrap();
+    writer.id_names(&["", "ab", "b", "\u{e9}"]).unwrap();
+    writer.table("y", bytes(4), |table| table.write_rows(&[0, 1, 1, 0])).unwrap();
+    writer.classes("y", vec!["cat".to_owned(), "dog".to_owned()]).unwrap();
+    let first = writer.publish().unwrap();
+    assert_eq!(published(folder), first);
+    assert_eq!(first.order, "hot");
+    let ids = first.node().ids.as_ref().unwrap();
+    let data = |name: &str, length: usize| {
+        std::fs::read(folder.join(name)).unwrap()[4096..4096 + length].to_vec()
+    };
+    let places: Vec<u8> = [1_i32, 3, 2, 0].iter().flat_map(|place| place.to_le_bytes()).collect();
+    assert_eq!(data(&ids.places.as_ref().unwrap().name, 16), places);
+    let names = ids.names.as_ref().unwrap();
+    assert_eq!(data(&names.text.name, 5), "abb\u{e9}".as_bytes());
+    let ends: Vec<u8> = [0_i64, 2, 3, 5].iter().flat_map(|end| end.to_le_bytes()).collect();
+    assert_eq!(data(&names.ends.name, 32), ends);
+
+    let mut writer = DatasetWriter::amend(folder).unwrap();
+    assert_eq!(writer.topology(), Some(&first.edge().graph));
+    writer.split("train", &[0]).unwrap();
+    let second = writer.publish().unwrap();
+    assert_eq!(published(folder), second);
+    assert_eq!((&second.order, second.node()), (&first.order, first.node()));
+    let expected = [
+        "dataset.json",
+        "graph.1.gl",
+        "id-ends.1.gd",
+        "id-names.1.gd",
+        "id-places.1.gd",
+        "split-train.2.gd",
+        "y.1.gd",
+    ];
+    assert_eq!(names_in(folder), expected);
+}
+
+#[test]
+fn ids_that_ascend_need_no_places_but_are_known_to_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = renumbered(folder.path()).publish().unwrap();
+    assert_eq!(manifest.node().ids, Some(manifest::NodeIds::default()));
+    let plain = with_graph(&folder.path().join("plain"), false).publish().unwrap();
+    assert_eq!(plain.node().ids, None);
+}
+
+#[test]
+fn wrong_ids_names_and_classes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = DatasetWriter::begin(folder.path(), false).unwrap();
+    assert!(writer.order("hot").is_err());
+    assert!(writer.id_places(&[]).is_err());
+    assert!(writer.id_names::<&str>(&[]).is_err());
+    drop(writer);
+    let mut writer = renumbered(folder.path());
+    let text = |outcome: Result<(), Error>| outcome.unwrap_err().to_string();
+    assert!(text(writer.id_places(&[0, 1, 2])).contains("3 rows"));
+    assert!(text(writer.id_places(&[0, 1, 2, 4])).contains("position 3"));
+    assert!(text(writer.id_names(&["a", "b", "c"])).contains("3 rows"));
+    assert!(text(writer.id_names(&["a", "b", "b", "c"])).contains("position 2"));
+    assert!(text(writer.id_names(&["b", "a", "c", "d"])).contains("position 1"));
+    let long = "d".repeat((1 << 16) + 1);
+    assert!(text(writer.id_names(&["a", "b", "c", &long])).contains("65537 bytes"));
+    assert!(text(writer.classes("y", Vec::new())).contains("no table"));
+    // More names than a manifest may hold are refused before anything is replaced.
+    writer.table("y", bytes(4), |table| table.write_rows(&[0; 4])).unwrap();
+    writer.classes("y", vec!["x".repeat(1 << 10); 17 << 10]).unwrap();
+    assert!(text(writer.publish().map(drop)).contains("expected at most"));
+    assert_eq!(names_in(folder.path()), Vec::<String>::new());
 }
 
 #[test]

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use graphmill_disk::{Budget, FileDraft, RealFileSystem};
 use graphmill_format::{Direction, ElementType, ListOrder};
-use graphmill_ingest::{Directions, EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter, Error};
+use graphmill_ingest::{
+    Directions, EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter, Error, ListsReport,
+};
 use proptest::prelude::*;
 use read_back::Stored;
 
@@ -205,6 +207,12 @@ fn case() -> impl Strategy<Value = Case> {
     )
 }
 
+fn report_of(direction: Direction, lists: &[Vec<Stored>]) -> ListsReport {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0) as u64;
+    let non_empty = lists.iter().filter(|list| !list.is_empty()).count() as u64;
+    ListsReport { direction, longest, non_empty }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
     #[test]
@@ -227,13 +235,17 @@ proptest! {
             prop_assert_eq!(lists, &expected);
             prop_assert_eq!(roomy.duplicates_dropped, duplicates);
             prop_assert_eq!(roomy.self_loops_dropped, loops);
+            let found = roomy.lists.iter().find(|report| report.direction == *direction);
+            prop_assert_eq!(found, Some(&report_of(*direction, lists)));
         }
+        prop_assert_eq!(roomy.lists.len(), graph.lists.len());
         for (memory, threads, backwards) in
             [(128 << 10, 1, false), (160 << 10, 8, true), (1 << 20, 4, false)]
         {
             let other = case.sort(&path, memory, chunk / 3 + 1, threads, backwards);
             prop_assert!(std::fs::read(&path).unwrap() == first, "{} {}", memory, threads);
             prop_assert_eq!(&other.graph, &roomy.graph);
+            prop_assert_eq!(&other.lists, &roomy.lists);
             prop_assert_eq!(other.duplicates_dropped, roomy.duplicates_dropped);
         }
         prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -292,6 +304,35 @@ fn data_a_hundred_times_the_memory_is_cut_again_and_again() {
             assert!(tight.spilled > 2 * 8 * rows, "{}", tight.spilled);
             assert!(std::fs::read(&path).unwrap() == first);
             assert_eq!(tight.duplicates_dropped, roomy.duplicates_dropped);
+        }
+    }
+}
+
+#[test]
+fn in_lists_made_from_out_lists_by_several_threads_are_those_of_the_oracle() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gl");
+    let (rows, nodes) = (400_000, 30_000);
+    let mut edges = plain(scattered(rows, nodes, 1), scattered(rows, nodes, 99));
+    // Lists that no part can hold, and the same edge many times.
+    edges.sources.iter_mut().step_by(5).for_each(|id| *id = 777);
+    edges.destinations.iter_mut().step_by(7).for_each(|id| *id = 12_345);
+    edges.weights = (0..rows).map(|row| (row % 999) as f32).collect();
+    for (edge_ids, weighted, dedup, order) in [
+        (false, false, false, ListOrder::Id),
+        (false, false, true, ListOrder::Id),
+        (true, false, false, ListOrder::Id),
+        (false, true, true, ListOrder::Id),
+        (true, false, false, ListOrder::File),
+    ] {
+        let case = Case { edge_ids, weighted, dedup, order, ..edges.clone() };
+        for (memory, threads) in [(3 << 20, 4), (256 << 20, 3)] {
+            let report = case.sort(&path, memory, 7000, threads, threads == 3);
+            assert_eq!(report.spilled > 0, memory < 16 << 20, "{report:?}");
+            for (direction, lists) in read_back::graph(&path).lists {
+                assert!(lists == case.lists(direction).0, "{direction:?} {threads}");
+                assert!(report.lists.contains(&report_of(direction, &lists)), "{report:?}");
+            }
         }
     }
 }

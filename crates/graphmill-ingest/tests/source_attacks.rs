@@ -12,7 +12,7 @@ fn attacks() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_none_or(|extension| extension != "md"));
     paths.sort();
-    assert!(paths.len() >= 30, "only {} attacks", paths.len());
+    assert!(paths.len() >= 34, "only {} attacks", paths.len());
     paths
 }
 
@@ -32,6 +32,7 @@ fn every_attack_is_refused_with_an_error_that_names_it() {
         };
         let typed = match &error {
             Error::Source { file, .. } => file.as_deref() == Some(&*path),
+            Error::Format { path: named, .. } => *named == path,
             // Without its feature, Parquet is refused as a request.
             Error::Request { .. } => name.ends_with(".parquet"),
             _ => false,

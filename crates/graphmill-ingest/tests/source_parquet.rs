@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use arrow::array::{
-    ArrayRef, Float32Array, Float64Array, Int32Array, Int64Array, StringArray, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
+    LargeStringArray, StringArray, UInt64Array,
 };
+use arrow::datatypes::Int32Type;
 use arrow::record_batch::RecordBatch;
 use graphmill_disk::Budget;
 use graphmill_format::ElementType;
@@ -154,4 +156,155 @@ fn words_are_no_numbers() {
     write(&path, vec![("name", Arc::new(StringArray::from(vec!["a", "b"])) as ArrayRef)]);
     let error = TableInput::open(&[path], &TableInputOptions::new()).unwrap_err().to_string();
     assert!(error.contains("name of type Utf8"), "{error}");
+}
+
+/// The names of all edges, in order.
+fn names(path: &Path, budget: &Budget) -> Result<(Vec<(String, String)>, ReadReport), String> {
+    let options = EdgeInputOptions::new().text_ids(true).on_bad_row(OnBadRow::Skip);
+    let input = EdgeInput::open(&[path.to_path_buf()], &options).map_err(|e| e.to_string())?;
+    let chunks: Mutex<Vec<EdgeChunk>> = Mutex::default();
+    let consume = |chunk: &mut EdgeChunk| {
+        assert!(chunk.sources.is_empty());
+        chunks.lock().unwrap().push(std::mem::take(chunk));
+        Ok(())
+    };
+    let report = input.read(budget, &consume, None).map_err(|error| error.to_string())?;
+    assert_eq!(budget.used(), 0);
+    let mut chunks = chunks.into_inner().unwrap();
+    chunks.sort_by_key(|chunk| chunk.first_row);
+    let mut found = Vec::new();
+    for chunk in &chunks {
+        assert_eq!(chunk.first_row, found.len() as u64);
+        let pairs = chunk.source_names.iter().zip(chunk.destination_names.iter());
+        found.extend(pairs.map(|(source, to)| (source.to_owned(), to.to_owned())));
+    }
+    Ok((found, report))
+}
+
+#[test]
+fn ids_may_be_text_of_any_kind_or_integers_as_digits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let word = |row: usize| format!(" person {} ", row % 50);
+    let rows = 2500;
+    let words: Vec<String> = (0..rows).map(word).collect();
+    let columns: [ArrayRef; 4] = [
+        Arc::new(StringArray::from_iter_values(&words)),
+        Arc::new(LargeStringArray::from_iter_values(&words)),
+        Arc::new(words.iter().map(|word| Some(&**word)).collect::<DictionaryArray<Int32Type>>()),
+        Arc::new(Int64Array::from_iter_values((0..rows as i64).map(|row| row % 50))),
+    ];
+    for (kind, sources) in columns.into_iter().enumerate() {
+        let numbers = UInt64Array::from_iter_values(0..rows as u64);
+        write(&path, vec![("a", sources), ("b", Arc::new(numbers))]);
+        let (found, _) = names(&path, &Budget::new(256 << 20)).unwrap();
+        for (row, (source, destination)) in found.iter().enumerate() {
+            let expected = if kind == 3 { (row % 50).to_string() } else { word(row).trim().into() };
+            assert_eq!((source, destination), (&expected, &row.to_string()));
+        }
+        assert_eq!(found.len(), rows);
+    }
+    write(
+        &path,
+        vec![
+            ("a", Arc::new(StringArray::from(vec![Some("x"), None, Some("  "), Some("y")]))),
+            ("b", Arc::new(StringArray::from(vec!["1", "2", "3", "4"]))),
+        ],
+    );
+    let (found, report) = names(&path, &Budget::new(256 << 20)).unwrap();
+    assert_eq!((found.len(), report.skipped), (2, 2));
+    assert_eq!(report.bad_examples[0].place, "row 1, column a");
+    write(&path, vec![("a", Arc::new(Float32Array::from(vec![1.0])) as ArrayRef)]);
+    assert!(names(&path, &Budget::new(256 << 20)).is_err());
+}
+
+#[test]
+fn long_names_come_in_short_chunks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let long = "n".repeat(60_000);
+    write(
+        &path,
+        vec![
+            ("a", Arc::new(StringArray::from(vec![&*long; 900])) as ArrayRef),
+            ("b", Arc::new(Int64Array::from_iter_values(0..900))),
+        ],
+    );
+    let input = EdgeInput::open(&[path], &EdgeInputOptions::new().text_ids(true)).unwrap();
+    let budget = Budget::new(32 << 20);
+    let consume = |chunk: &mut EdgeChunk| {
+        assert!(chunk.source_names.bytes() < 1 << 20);
+        Ok(())
+    };
+    assert_eq!(input.read(&budget, &consume, None).unwrap().rows, 900);
+}
+
+#[test]
+fn tables_may_have_ids_as_text_classes_and_booleans() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    write(
+        &path,
+        vec![
+            ("node_id", Arc::new(StringArray::from(vec!["ada", "bob"])) as ArrayRef),
+            ("class", Arc::new(StringArray::from(vec![Some("cat"), None]))),
+            ("mask", Arc::new(BooleanArray::from(vec![true, false]))),
+        ],
+    );
+    let read = |options: &TableInputOptions| {
+        let input = TableInput::open(std::slice::from_ref(&path), options).unwrap();
+        let found: Mutex<TableChunk> = Mutex::default();
+        let consume = |chunk: &mut TableChunk| {
+            *found.lock().unwrap() = std::mem::take(chunk);
+            Ok(())
+        };
+        input.read(&Budget::new(64 << 20), &consume, None).unwrap();
+        (input.description(), found.into_inner().unwrap())
+    };
+    let column = |name: &str| {
+        let columns = vec![Column::Name(name.to_owned())];
+        TableInputOptions::new().text_ids(true).columns(columns)
+    };
+    let (description, chunk) = read(&column("class").text(true));
+    assert_eq!((description.element, description.looks_numeric), (None, false));
+    assert_eq!(chunk.texts.iter().collect::<Vec<_>>(), ["cat", ""]);
+    assert_eq!(chunk.id_names.unwrap().iter().collect::<Vec<_>>(), ["ada", "bob"]);
+    let (description, chunk) = read(&column("mask"));
+    assert_eq!(description.element, Some(ElementType::Bool));
+    assert!(description.looks_boolean);
+    assert_eq!(chunk.bytes, [1, 0]);
+    let numbers = TableInputOptions::new().columns(vec![Column::Name("mask".to_owned())]);
+    let error = TableInput::open(std::slice::from_ref(&path), &numbers).unwrap_err().to_string();
+    assert!(error.contains("node_id of type Utf8"), "{error}");
+}
+
+#[test]
+fn pages_are_paid_for_before_they_are_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let rows = 3_000_000_i64;
+    let ids = || Arc::new(Int64Array::from_iter_values((0..rows).map(|row| row * 7919 % rows)));
+    let batch =
+        RecordBatch::try_from_iter([("a", ids() as ArrayRef), ("b", ids() as ArrayRef)]).unwrap();
+    // One page of 24 MB for each column.
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_data_page_size_limit(1 << 30)
+        .set_data_page_row_count_limit(usize::MAX)
+        .set_write_batch_size(rows as usize)
+        .set_max_row_group_row_count(Some(rows as usize))
+        .build();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let input = EdgeInput::open(&[path], &EdgeInputOptions::new()).unwrap();
+    let error = input.read(&Budget::new(32 << 20), &|_| Ok(()), None).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, graphmill_ingest::Error::Disk(_)), "{text}");
+    assert!(text.contains("pages of Parquet") && text.contains("raise the memory"), "{text}");
+    let budget = Budget::new(256 << 20);
+    assert_eq!(input.read(&budget, &|_| Ok(()), None).unwrap().rows, rows as u64);
+    assert!(budget.peak() > 48 << 20, "{}", budget.peak());
+    assert_eq!(budget.used(), 0);
 }

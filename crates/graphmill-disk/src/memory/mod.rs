@@ -31,6 +31,12 @@ pub fn anonymous_memory() -> Option<u64> {
     process_status("RssAnon")
 }
 
+/// The most memory of any kind that this process has had resident so far (`VmHWM`); None where the
+/// system does not tell.
+pub fn peak_memory() -> Option<u64> {
+    process_status("VmHWM")
+}
+
 /// Bytes of mapped files this process has resident (`RssFile`); None where the system does not
 /// tell.
 pub fn file_memory() -> Option<u64> {

@@ -2,64 +2,75 @@
 //! The reader's threads push what they parse into the sorter, which shares the budget with them. It must not know what
 //! files look like inside.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use graphmill_disk::{Budget, FileDraft, RealFileSystem};
+use graphmill_disk::{FileDraft, RealFileSystem};
 
-use super::{ConvertOptions, TargetKind};
-use crate::edge_sort::{EdgeChunk, EdgeSortOptions, EdgeSorter};
+use super::{ConvertOptions, Converted, TargetKind, graph};
+use crate::Result;
+use crate::edge_reading::{borrowed, reading_share, refuse_empty};
+use crate::edge_sort::{EdgeSortOptions, EdgeSorter};
+use crate::graph_file::GraphFile;
 use crate::graph_options::Directions;
 use crate::source::{self, EdgeInput};
-use crate::{Error, Result};
+use graphmill_format::ListOrder;
 
-/// Memory that readers get at most; more would not make them faster.
-const MOST_FOR_READING: u64 = 32 << 20;
-/// Memory that readers get at least, unless that is more than half.
-const LEAST_FOR_READING: u64 = 1 << 20;
-
-/// Edges and bytes written, and the rows of the source that were left out.
+/// Edges and bytes written, and the rows of the sources that were left out.
 pub(super) fn convert(
-    path: &Path,
+    paths: &[PathBuf],
     target: &Path,
     kind: TargetKind,
     options: &ConvertOptions<'_>,
-) -> Result<(u64, u64, u64)> {
-    if kind != TargetKind::Graph {
-        let problem = format!("a list of edges cannot become {}; name a .gl target", kind.name());
-        return Err(Error::request("convert", problem));
+) -> Result<Converted> {
+    match kind {
+        TargetKind::GraphZeroGraph => by_our_own(paths, target, options),
+        _ => to_lists(paths, target, options),
     }
-    let input = EdgeInput::open(&[path.to_path_buf()], &options.input)?;
-    let budget = match &options.budget {
-        Some(budget) => budget.clone(),
-        None => Budget::new(graphmill_disk::default_budget()),
-    };
+}
+
+/// GraphZero's layout needs all lists before it can be written: ours is made first, beside it.
+fn by_our_own(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> Result<Converted> {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(".lists");
+    let lists = Removed(target.with_file_name(name));
+    let mut wanted = options.clone().overwrite(true);
+    wanted.order = Some(wanted.order.unwrap_or(ListOrder::File));
+    let sorted = to_lists(paths, &lists.0, &wanted)?;
+    let (kind, graph) = (TargetKind::GraphZeroGraph, GraphFile::open(&lists.0)?);
+    let (rows, length) = graph::from_graph(&graph, target, kind, options)?;
+    Ok(Converted { rows, length, ..sorted })
+}
+
+/// A file that goes with whoever made it.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        // It is hidden and overwritten by the next one; nobody is left to tell.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn to_lists(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> Result<Converted> {
     let file_system = Arc::new(RealFileSystem);
+    let scratch = target.with_file_name(".edges.scratch");
+    let input = options.input.clone().scratch(file_system.clone(), scratch);
+    let input = EdgeInput::open(paths, &input)?;
+    let budget = options.memory();
     let draft = FileDraft::begin(file_system.clone(), target, options.overwrite)?;
     let free = budget.free();
-    let reading = (free / 8).max(LEAST_FOR_READING.min(free / 2)).min(MOST_FOR_READING);
-    let wanted = sort_options(&input, options).memory(free - reading);
+    let wanted = sort_options(&input, options).memory(free - reading_share(free));
     let sorter = EdgeSorter::new(wanted, &budget, file_system, target)?;
-    let push = |chunk: &mut source::EdgeChunk| {
-        let mut edges = EdgeChunk::new(chunk.first_row, &chunk.sources, &chunk.destinations);
-        if let Some(weights) = &chunk.weights {
-            edges = edges.weights(weights);
-        }
-        if let Some(times) = &chunk.times {
-            edges = edges.times(times);
-        }
-        sorter.push(&edges)
-    };
+    let push = |chunk: &mut source::EdgeChunk| sorter.push(&borrowed(chunk));
     let read = input.read(&budget, &push, options.observer)?;
-    if read.rows == 0 {
-        // An empty file, or a header alone, is a file that went wrong more often than a graph without edges.
-        let found = if read.skipped == 0 { "no edge" } else { "no edge that can be used" };
-        let error = Error::source("content", found, "at least one", "is this the right file?");
-        return Err(error.in_file(path));
-    }
+    refuse_empty(&read, &paths[0])?;
     let (written, report) = sorter.finish(draft.file(), target, None)?;
     draft.publish()?;
-    Ok((report.graph.num_edges, written.length, read.skipped))
+    let rows = report.graph.num_edges;
+    Ok(Converted { rows, length: written.length, skipped: read.skipped, filled: 0 })
 }
 
 fn sort_options<'a>(input: &EdgeInput, options: &ConvertOptions<'a>) -> EdgeSortOptions<'a> {

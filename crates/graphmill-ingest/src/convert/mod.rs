@@ -7,7 +7,7 @@ mod edge_list;
 mod graph;
 mod table;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use graphmill_disk::{Backend, Budget};
 use graphmill_format::{ElementType, FileKind, ListOrder, graphzero};
@@ -17,9 +17,8 @@ use crate::graph_options::Directions;
 use crate::npy::{self, NpyFile};
 use crate::npy_edges::NpyEdges;
 use crate::progress::Observer;
-use crate::source::{EdgeInputOptions, SourceFormat};
+use crate::source::{EdgeInputOptions, SourceFormat, TableInputOptions, expand};
 use crate::{Error, Result};
-use table::TableFile;
 
 /// A family of files to convert to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,13 +65,16 @@ pub enum SourceKind {
     GraphZeroTable,
     /// A NumPy array.
     Npy,
-    /// A list of edges: text, plain or compressed, `.npz` or Parquet.
+    /// Rows, of edges or of a table: text, plain or compressed, `.npz` or Parquet.
     Edges,
 }
 
 impl SourceKind {
-    /// Looks at the first bytes of a file.
+    /// Looks at the first bytes of a file; a folder may hold the edges of a benchmark.
     pub fn of(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return SourceFormat::of(path).map(|_| SourceKind::Edges);
+        }
         let file = graphmill_disk::open(path, Backend::Pread)?;
         let mut start = vec![0; file.len().min(16) as usize];
         file.read_exact_at(0, &mut start)?;
@@ -103,7 +105,7 @@ impl SourceKind {
             SourceKind::GraphZeroGraph => "a GraphZero topology",
             SourceKind::GraphZeroTable => "a GraphZero table",
             SourceKind::Npy => "a NumPy array",
-            SourceKind::Edges => "a list of edges",
+            SourceKind::Edges => "rows",
         }
     }
 }
@@ -159,10 +161,6 @@ impl TargetKind {
             TargetKind::Csv => "a text of edges",
         }
     }
-
-    fn is_table(self) -> bool {
-        matches!(self, TargetKind::Table | TargetKind::GraphZeroTable)
-    }
 }
 
 /// Options of a conversion; what is not said is taken over from the source.
@@ -174,6 +172,8 @@ pub struct ConvertOptions<'a> {
     order: Option<ListOrder>,
     neighbours: Option<ElementType>,
     input: EdgeInputOptions,
+    table: TableInputOptions,
+    last_row_wins: bool,
     edge_ids: bool,
     dedup: bool,
     drop_self_loops: bool,
@@ -233,6 +233,18 @@ impl<'a> ConvertOptions<'a> {
         self
     }
 
+    /// How a table is read, and the type of its cells.
+    pub fn table(mut self, table: TableInputOptions) -> Self {
+        self.table = table;
+        self
+    }
+
+    /// Of rows of a table with the same id, the last stays; otherwise they are an error.
+    pub fn last_row_wins(mut self, wins: bool) -> Self {
+        self.last_row_wins = wins;
+        self
+    }
+
     /// Of edges with the same ends in a list of edges only the first is kept.
     pub fn dedup(mut self, dedup: bool) -> Self {
         self.dedup = dedup;
@@ -280,6 +292,11 @@ impl<'a> ConvertOptions<'a> {
         self.observer = Some(observer);
         self
     }
+
+    fn memory(&self) -> Budget {
+        let budget = self.budget.clone();
+        budget.unwrap_or_else(|| Budget::new(graphmill_disk::default_budget()))
+    }
 }
 
 /// What was converted into what.
@@ -293,8 +310,10 @@ pub struct ConvertReport {
     pub rows: u64,
     /// Bytes of the target.
     pub length: u64,
-    /// Rows of a list of edges that could not be used and were left out, as asked for.
+    /// Rows of the source that could not be used and were left out, as asked for.
     pub skipped: u64,
+    /// Rows of a table that no row of the source was for, which hold zeros.
+    pub filled: u64,
 }
 
 /// Converts one file.
@@ -318,42 +337,64 @@ pub fn convert(
     target: &Path,
     options: &ConvertOptions<'_>,
 ) -> Result<ConvertReport> {
-    let source_kind = SourceKind::of(source)?;
+    convert_files(&[source.to_path_buf()], target, options)
+}
+
+/// What came out of a conversion.
+struct Converted {
+    rows: u64,
+    length: u64,
+    skipped: u64,
+    filled: u64,
+}
+
+/// Converts files that are one source, one after the other; `*` and `?` stand for sorted names.
+pub fn convert_files(
+    sources: &[PathBuf],
+    target: &Path,
+    options: &ConvertOptions<'_>,
+) -> Result<ConvertReport> {
+    let paths = expand(sources)?;
+    let Some(first) = paths.first() else {
+        return Err(Error::request("convert", "no source is named; name at least one file"));
+    };
+    let source_kind = SourceKind::of(first)?;
     let target_kind = TargetKind::of(target, options.format)?;
-    refuse_same_file(source, target)?;
-    if source_kind != SourceKind::Edges {
+    paths.iter().try_for_each(|path| refuse_same_file(path, target))?;
+    let is_graph = matches!(source_kind, SourceKind::Graph | SourceKind::GraphZeroGraph);
+    let is_table = matches!(source_kind, SourceKind::Table | SourceKind::GraphZeroTable);
+    let makes_lists = matches!(target_kind, TargetKind::Graph | TargetKind::GraphZeroGraph);
+    if is_graph || is_table || !makes_lists {
         refuse_edge_options(options, source_kind)?;
     }
-    let nothing_skipped = |(rows, length)| (rows, length, 0);
-    let (rows, length, skipped) = match source_kind {
-        SourceKind::Edges => edge_list::convert(source, target, target_kind, options),
-        SourceKind::Graph | SourceKind::GraphZeroGraph => {
-            refuse(target_kind.is_table(), source_kind, target_kind, "name a .gl, .npy or .csv")?;
-            graph::from_graph(&GraphFile::open(source)?, target, target_kind, options)
-                .map(nothing_skipped)
+    let refuse = |remedy| refuse(source_kind, target_kind, remedy);
+    let plain = |(rows, length)| Converted { rows, length, skipped: 0, filled: 0 };
+    let converted = match (source_kind, target_kind) {
+        (_, TargetKind::Table | TargetKind::GraphZeroTable) if is_graph => {
+            Err(refuse("name a .gl, .npy or .csv"))
         }
-        SourceKind::Table | SourceKind::GraphZeroTable => {
-            let fits = target_kind.is_table() || target_kind == TargetKind::Npy;
-            refuse(!fits, source_kind, target_kind, "name a .gd or .npy")?;
-            table::convert(&TableFile::open(source)?, target, target_kind, options)
-                .map(nothing_skipped)
+        (_, TargetKind::Table | TargetKind::GraphZeroTable) => {
+            table::convert(&paths, target, target_kind, options)
         }
-        SourceKind::Npy if target_kind.is_table() => table::convert(
-            &TableFile::from_npy(NpyFile::open(source)?)?,
-            target,
-            target_kind,
-            options,
-        )
-        .map(nothing_skipped),
-        SourceKind::Npy => {
-            let same = target_kind == TargetKind::Npy;
-            refuse(same, source_kind, target_kind, "name a .gl, .gd or .csv")?;
-            let edges = NpyEdges::new(NpyFile::open(source)?, options.num_nodes)?;
-            graph::from_edges(&edges, target, target_kind, options).map(nothing_skipped)
+        (_, TargetKind::Npy) if is_table => table::convert(&paths, target, target_kind, options),
+        _ if is_table => Err(refuse("name a .gd or .npy")),
+        _ if is_graph && paths.len() > 1 => {
+            Err(Error::request("convert", "a topology is one file; name one"))
         }
-    }
-    .map_err(|error| error.in_file(source))?;
-    Ok(ConvertReport { source: source_kind, target: target_kind, rows, length, skipped })
+        _ if is_graph => {
+            graph::from_graph(&GraphFile::open(first)?, target, target_kind, options).map(plain)
+        }
+        _ if makes_lists => edge_list::convert(&paths, target, target_kind, options),
+        (SourceKind::Npy, TargetKind::Csv) if paths.len() == 1 => {
+            let edges = NpyEdges::new(NpyFile::open(first)?, options.num_nodes)?;
+            graph::from_edges(&edges, target, target_kind, options).map(plain)
+        }
+        _ => Err(refuse("name a .gl or .gd")),
+    };
+    let Converted { rows, length, skipped, filled } =
+        converted.map_err(|error| error.in_file(first))?;
+    let (source, target) = (source_kind, target_kind);
+    Ok(ConvertReport { source, target, rows, length, skipped, filled })
 }
 
 /// Options that only a list of edges obeys must not be ignored for anything else.
@@ -365,17 +406,9 @@ fn refuse_edge_options(options: &ConvertOptions<'_>, source: SourceKind) -> Resu
     Ok(())
 }
 
-fn refuse(
-    refused: bool,
-    source: SourceKind,
-    target: TargetKind,
-    remedy: &'static str,
-) -> Result<()> {
-    if !refused {
-        return Ok(());
-    }
+fn refuse(source: SourceKind, target: TargetKind, remedy: &'static str) -> Error {
     let problem = format!("{} cannot become {}; {remedy} target", source.name(), target.name());
-    Err(Error::request("convert", problem))
+    Error::request("convert", problem)
 }
 
 fn refuse_same_file(source: &Path, target: &Path) -> Result<()> {

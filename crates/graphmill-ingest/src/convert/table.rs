@@ -1,100 +1,63 @@
-//! Tables into tables: ours, GraphZero's and NumPy's, in any direction.
-//! Rows are read without their padding, a few MiB at a time, and written as the target lays them
-//! out. It must not know topologies.
+//! Tables into tables: ours, GraphZero's, NumPy's, and rows of text or Parquet.
+//! What lies row after row in a file is copied by all threads; what has to be parsed first is placed
+//! by its number or its id. It must not know topologies.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use graphmill_disk::{Backend, FileDraft, OutputFile, ReadAt, RealFileSystem};
-use graphmill_format::{HEADER_LENGTH, Header, TableShape, graphzero};
+use graphmill_disk::{Budget, FileDraft, FileSystem, RealFileSystem};
+use graphmill_format::graphzero;
 
-use super::{ConvertOptions, TargetKind};
-use crate::npy::{NpyFile, NpyHeader};
-use crate::progress::Stage;
-use crate::section_writer::SectionWriter;
-use crate::table_writer::TableWriter;
+use super::{ConvertOptions, Converted, TargetKind};
+use crate::npy::NpyHeader;
+use crate::placement::{
+    CopyOptions, Duplicates, Fill, Layout, Placement, PlacementReport, TableFile, TablePlan,
+    Targets, copy_plain, copy_table,
+};
+use crate::progress::Observer;
+use crate::source::{OnBadRow, ReadReport, TableChunk, TableInput};
+use crate::table_writer::Written;
 use crate::{Error, Result};
 
-/// Bytes of rows copied at a time.
-const PIECE: u64 = 4 << 20;
+#[cfg(test)]
+mod tests;
 
-/// A table in a file, whatever its layout.
-pub(super) struct TableFile {
-    file: Arc<dyn ReadAt>,
-    shape: TableShape,
-    start: u64,
-}
+/// A table with gaps may be this large whatever its ids are.
+const SMALL_TABLE: u64 = 64 << 20;
+/// Rows of a larger one for each row that was given.
+const SPARSEST: u64 = 4;
 
-impl TableFile {
-    /// Opens a graphmill or GraphZero `.gd`.
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = graphmill_disk::open(path, Backend::Pread)?;
-        let mut first = vec![0; file.len().min(HEADER_LENGTH) as usize];
-        file.read_exact_at(0, &mut first)?;
-        let found = if first.starts_with(&graphzero::TABLE_MAGIC) {
-            graphzero::parse_table(&first, file.len())
-        } else {
-            Header::parse(&first, file.len())
-                .and_then(|header| Ok((header.table_shape()?, *header.table_section()?)))
-        };
-        let (shape, section) = found.map_err(Error::format(path))?;
-        Ok(TableFile { file, shape, start: section.offset })
-    }
-
-    /// Takes an array of one or two dimensions as a table.
-    pub(super) fn from_npy(npy: NpyFile) -> Result<Self> {
-        let NpyFile { file, header } = npy;
-        let shape = match header.shape[..] {
-            [rows] => TableShape::vector(rows, header.element),
-            [rows, columns] => TableShape::matrix(rows, columns, header.element),
-            _ => {
-                let found = format!("an array of shape {:?}", header.shape);
-                let remedy = "reshape it to one row per node";
-                let error = Error::source("shape", found, "[rows] or [rows, columns]", remedy);
-                return Err(error.in_file(file.path()));
-            }
-        };
-        let shape = shape.map_err(Error::format(file.path()))?;
-        Ok(TableFile { file, shape, start: header.data_offset })
-    }
-
-    /// Hands all rows to `write` in order and without padding.
-    fn copy(
-        &self,
-        options: &ConvertOptions<'_>,
-        mut write: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let (rows, stride) = (self.shape.rows(), self.shape.stride());
-        let row_length = self.shape.row_length() as usize;
-        let mut stage = Stage::new(options.observer, "writing rows", rows);
-        if stride == 0 {
-            return stage.advance(rows);
-        }
-        let step = (PIECE / stride).max(1);
-        let mut buffer = Vec::new();
-        let mut first = 0;
-        while first < rows {
-            let count = step.min(rows - first);
-            buffer.resize((count * stride) as usize, 0);
-            self.file.read_exact_at(self.start + first * stride, &mut buffer)?;
-            if self.shape.is_contiguous() {
-                write(&buffer)?;
-            } else {
-                for row in 1..count as usize {
-                    let from = row * stride as usize;
-                    buffer.copy_within(from..from + row_length, row * row_length);
-                }
-                write(&buffer[..count as usize * row_length])?;
-            }
-            stage.advance(count)?;
-            first += count;
-        }
-        Ok(())
-    }
-}
-
-/// Rows and bytes written from a table.
+/// Rows and bytes written from tables, one after the other.
 pub(super) fn convert(
+    paths: &[PathBuf],
+    target: &Path,
+    kind: TargetKind,
+    options: &ConvertOptions<'_>,
+) -> Result<Converted> {
+    let input = TableInput::open(paths, &options.table)?;
+    if let Some(table) = input.plain_rows()? {
+        let (rows, length) = copy(&table, target, kind, options)?;
+        return Ok(Converted { rows, length, skipped: 0, filled: 0 });
+    }
+    let duplicates = match options.table.on_bad_row {
+        _ if options.last_row_wins => Duplicates::KeepLast,
+        OnBadRow::Stop => Duplicates::Refuse,
+        OnBadRow::Skip => Duplicates::KeepFirst,
+    };
+    let wanted = RowOptions {
+        duplicates,
+        align_rows: options.align_rows,
+        overwrite: options.overwrite,
+        num_rows: options.num_nodes,
+    };
+    let report = convert_rows(&input, target, kind, &wanted, &options.memory(), options.observer)?;
+    let RowsReport { rows, length, read, placed } = report;
+    Ok(Converted { rows, length, skipped: read.skipped, filled: placed.filled })
+}
+
+/// Copies rows that lie in a file as they are.
+fn copy(
     table: &TableFile,
     target: &Path,
     kind: TargetKind,
@@ -103,54 +66,158 @@ pub(super) fn convert(
     let draft = FileDraft::begin(Arc::new(RealFileSystem), target, options.overwrite)?;
     let file = draft.file();
     let shape = &table.shape;
-    let length = match kind {
-        TargetKind::Table => {
-            let mut writer = TableWriter::new(file, stored_shape(shape, target, options)?)?;
-            table.copy(options, |rows| writer.write_rows(rows))?;
-            writer.finish()?.length
-        }
+    let budget = options.memory();
+    let copy = CopyOptions {
+        rows: shape.rows(),
+        fill: Fill::Zero,
+        align_rows: options.align_rows,
+        budget: &budget,
+        observer: options.observer,
+    };
+    let written = match kind {
+        TargetKind::Table => copy_table(table, file, Layout::Graphmill, &copy)?,
         TargetKind::GraphZeroTable => {
-            let header = graphzero::encode_table_header(shape).map_err(Error::format(target))?;
-            write_plain(file, &header, table, options)?
+            // Before the rows are copied: not every type can be stored.
+            graphzero::encode_table_header(shape).map_err(Error::format(target))?;
+            copy_table(table, file, Layout::GraphZero, &copy)?
         }
         _ => {
             let sides = [shape.rows(), shape.columns()];
             let sides = if shape.is_vector() { &sides[..1] } else { &sides };
-            let header = NpyHeader::encode(shape.element(), sides)?;
-            write_plain(file, &header, table, options)?
+            copy_plain(table, file, NpyHeader::encode(shape.element(), sides)?, &copy)?
         }
     };
     draft.publish()?;
-    Ok((shape.rows(), length))
+    Ok((shape.rows(), written.length))
 }
 
-fn stored_shape(
-    shape: &TableShape,
+/// What becomes of rows that are parsed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowOptions {
+    /// What becomes of ids that come twice.
+    pub(crate) duplicates: Duplicates,
+    /// Whether rows of a `.gd` of ours start on multiples of 512 bytes.
+    pub(crate) align_rows: bool,
+    /// Whether a target that exists is replaced.
+    pub(crate) overwrite: bool,
+    /// At least this many rows; saying it also allows for large gaps between ids.
+    pub(crate) num_rows: Option<u64>,
+}
+
+/// What was made of rows that were parsed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowsReport {
+    /// Rows of the target.
+    pub(crate) rows: u64,
+    /// Bytes of the target.
+    pub(crate) length: u64,
+    /// What was read and left out.
+    pub(crate) read: ReadReport,
+    /// What was filled and what came twice.
+    pub(crate) placed: PlacementReport,
+}
+
+/// Writes the rows of text, Parquet or arrays as a `.gd` of ours or GraphZero's.
+///
+/// Rows are for the nodes that their ids name, or else follow each other.
+pub(crate) fn convert_rows(
+    input: &TableInput<'_>,
     target: &Path,
-    options: &ConvertOptions<'_>,
-) -> Result<TableShape> {
-    let plain = if shape.is_vector() {
-        TableShape::vector(shape.rows(), shape.element())
-    } else {
-        TableShape::matrix(shape.rows(), shape.columns(), shape.element())
-    };
-    let aligned =
-        if options.align_rows { plain.and_then(TableShape::with_aligned_rows) } else { plain };
-    aligned.map_err(Error::format(target))
+    kind: TargetKind,
+    options: &RowOptions,
+    budget: &Budget,
+    observer: Option<Observer<'_>>,
+) -> Result<RowsReport> {
+    convert_rows_on(Arc::new(RealFileSystem), input, target, kind, options, budget, observer)
 }
 
-/// Writes a header and the rows right behind it.
-fn write_plain(
-    file: &dyn OutputFile,
-    header: &[u8],
-    table: &TableFile,
-    options: &ConvertOptions<'_>,
-) -> Result<u64> {
-    let start = header.len() as u64;
-    let length = table.shape.rows() * table.shape.row_length();
-    let mut section = SectionWriter::unpadded(file, start..start + length);
-    table.copy(options, |rows| section.write(rows))?;
-    section.finish()?;
-    file.write_all_at(0, header)?;
-    Ok(start + length)
+/// The same on another file system.
+pub(crate) fn convert_rows_on(
+    file_system: Arc<dyn FileSystem>,
+    input: &TableInput<'_>,
+    target: &Path,
+    kind: TargetKind,
+    options: &RowOptions,
+    budget: &Budget,
+    observer: Option<Observer<'_>>,
+) -> Result<RowsReport> {
+    let (plan, has_ids) = plan(input, kind, options)?;
+    let draft = FileDraft::begin(file_system.clone(), target, options.overwrite)?;
+    let file = draft.file();
+    let memory = budget.free() / 2;
+    let placement = match has_ids {
+        false => Placement::in_order(plan, budget, file, memory)?,
+        true => Placement::new(plan, budget, file_system, &scratch_name(target), file, memory)?,
+    };
+    let put = |chunk: &mut TableChunk| {
+        let first = chunk.first_row;
+        let targets = match &chunk.ids {
+            Some(ids) => Targets::Each(ids),
+            None => Targets::Range(first..first + chunk.rows as u64),
+        };
+        placement.put(0, first, targets, &chunk.bytes)
+    };
+    let read = input.read(budget, &put, observer)?;
+    if read.rows == 0 {
+        let found = if read.skipped == 0 { "no row" } else { "no row that can be used" };
+        return Err(Error::source("content", found, "at least one", "is this the right file?"));
+    }
+    let rows = placement.rows().max(options.num_rows.unwrap_or(0));
+    if has_ids && options.num_rows.is_none_or(|allowed| allowed < rows) {
+        refuse_gaps(input, rows, read.rows)?;
+    }
+    let (Written { length, .. }, placed) = placement.finish(rows, None, observer)?;
+    draft.publish()?;
+    Ok(RowsReport { rows, length, read, placed })
+}
+
+/// The table that an input becomes, and whether its rows carry ids.
+fn plan(
+    input: &TableInput<'_>,
+    kind: TargetKind,
+    options: &RowOptions,
+) -> Result<(TablePlan, bool)> {
+    let layout = match kind {
+        TargetKind::Table => Layout::Graphmill,
+        TargetKind::GraphZeroTable => Layout::GraphZero,
+        other => {
+            let problem = format!("rows cannot become {}; name a .gd target", other.name());
+            return Err(Error::request("convert", problem));
+        }
+    };
+    let description = input.description();
+    let Some(element) = description.element else {
+        let problem = "cells of text cannot be stored; number them as labels of a dataset";
+        return Err(Error::request("convert", problem));
+    };
+    let plan = TablePlan {
+        is_vector: description.is_vector,
+        align_rows: options.align_rows,
+        layout,
+        duplicates: options.duplicates,
+        ..TablePlan::matrix(description.columns, element)
+    };
+    Ok((plan, description.has_ids))
+}
+
+/// A name beside the target, where there has to be room for as much anyway.
+fn scratch_name(target: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(".rows");
+    target.with_file_name(name)
+}
+
+/// One wrong id must not become a file that fills the disk with zeros.
+fn refuse_gaps(input: &TableInput<'_>, rows: u64, given: u64) -> Result<()> {
+    let description = input.description();
+    let width = description.element.map_or(0, |element| element.width());
+    let length = rows.saturating_mul(description.columns.saturating_mul(width));
+    if length <= SMALL_TABLE || rows / SPARSEST < given {
+        return Ok(());
+    }
+    let found = format!("an id of {} among {given} rows", rows - 1);
+    let expected = format!("ids below {}", given.saturating_mul(SPARSEST));
+    let remedy = "correct the ids, or allow as many rows by saying their number";
+    Err(Error::source("ids", found, expected, remedy))
 }

@@ -77,24 +77,21 @@ pub(super) fn self_loops(chunk: &EdgeChunk<'_>) -> u64 {
     }
 }
 
-/// Adds a chunk to the sort of every direction.
+/// Adds the edges of a chunk, seen from one of their ends or from both.
 pub(super) fn push<R: Record>(
     chunk: &EdgeChunk<'_>,
-    sorts: &[ListSort<R>],
-    directions: &[Direction],
+    sort: &ListSort<R>,
+    direction: Direction,
     drop_self_loops: bool,
 ) -> Result<()> {
-    for (sort, &direction) in sorts.iter().zip(directions) {
-        match chunk.ids {
-            ChunkIds::Narrow(sources, destinations) => {
-                push_ids(chunk, sources, destinations, sort, direction, drop_self_loops)?;
-            }
-            ChunkIds::Wide(sources, destinations) => {
-                push_ids(chunk, sources, destinations, sort, direction, drop_self_loops)?;
-            }
+    match chunk.ids {
+        ChunkIds::Narrow(sources, destinations) => {
+            push_ids(chunk, sources, destinations, sort, direction, drop_self_loops)
+        }
+        ChunkIds::Wide(sources, destinations) => {
+            push_ids(chunk, sources, destinations, sort, direction, drop_self_loops)
         }
     }
-    Ok(())
 }
 
 fn push_ids<T: Copy + Into<u64>, R: Record>(
@@ -116,18 +113,20 @@ fn push_ids<T: Copy + Into<u64>, R: Record>(
                     continue;
                 }
                 let at = first + offset;
-                let entry = |major: u64, minor: u64| ListEntry {
-                    major,
-                    minor,
-                    row: chunk.first_row + at as u64,
-                    time: chunk.times.map_or(0, |times| times[at]),
-                    weight: chunk.weights.map_or(0.0, |weights| weights[at]),
+                let record = |major: u64, minor: u64| {
+                    R::new(ListEntry {
+                        major,
+                        minor,
+                        row: chunk.first_row + at as u64,
+                        time: chunk.times.map_or(0, |times| times[at]),
+                        weight: chunk.weights.map_or(0.0, |weights| weights[at]),
+                    })
                 };
                 if direction != Direction::In {
-                    filler.add(R::new(entry(source, to)))?;
+                    filler.add(source, record(source, to))?;
                 }
                 if direction != Direction::Out {
-                    filler.add(R::new(entry(to, source)))?;
+                    filler.add(to, record(to, source))?;
                 }
             }
             Ok(())

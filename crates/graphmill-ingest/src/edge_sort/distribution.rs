@@ -7,22 +7,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::record::{Field, Record};
+use super::sample::Sample;
 use super::scratch::Extent;
 use super::splitters::Splitters;
 use super::store::{Part, SharedPart, Store, make_room};
 use super::workers::share_out;
 use crate::Result;
 
-/// Keys looked at before a part is cut.
-const SAMPLE: usize = 1 << 15;
-/// Neighbouring records of the scratch file that are sampled together.
-const PEEKED: usize = 128;
-
 /// Records in parts, by one field.
 pub(super) struct Distribution<R> {
-    field: Field,
     splitters: Splitters,
+    /// As many for each part as there are streams, side by side.
     parts: Vec<SharedPart<R>>,
+    streams: usize,
     lanes: Mutex<Lanes<R>>,
     returned: Condvar,
     records: AtomicU64,
@@ -30,23 +27,36 @@ pub(super) struct Distribution<R> {
 
 struct Lanes<R> {
     started: usize,
-    idle: Vec<Vec<Vec<R>>>,
+    idle: Vec<Lane<R>>,
+}
+
+/// What one thread at a time fills.
+struct Lane<R> {
+    stream: usize,
+    /// A block for every part; one without memory until it is needed.
+    open: Vec<Vec<R>>,
 }
 
 impl<R: Record> Distribution<R> {
-    pub(super) fn new(field: Field, splitters: Splitters) -> Self {
-        let parts = (0..splitters.len()).map(|_| SharedPart::new()).collect();
+    /// One stream: the records of a part come in any order.
+    pub(super) fn new(splitters: Splitters) -> Self {
+        Self::with_streams(splitters, 1)
+    }
+
+    /// Keeps apart what the first so many [fillers](Self::filler) add, each in its order.
+    pub(super) fn with_streams(splitters: Splitters, streams: usize) -> Self {
+        let parts = (0..splitters.len() * streams).map(|_| SharedPart::new()).collect();
         let lanes = Mutex::new(Lanes { started: 0, idle: Vec::new() });
         let (returned, records) = (Condvar::new(), AtomicU64::new(0));
-        Distribution { field, splitters, parts, lanes, returned, records }
+        Distribution { splitters, parts, streams, lanes, returned, records }
     }
 
     /// Whether everything still goes into one part.
     pub(super) fn is_undecided(&self) -> bool {
-        self.parts.len() == 1
+        self.splitters.len() == 1
     }
 
-    /// Records added by finished calls of [`fill`](Self::fill).
+    /// Records added by fillers that are done.
     pub(super) fn records(&self) -> u64 {
         self.records.load(Ordering::Relaxed)
     }
@@ -55,43 +65,35 @@ impl<R: Record> Distribution<R> {
         &self.splitters
     }
 
-    /// Lets `work` add records; waits while as many threads as there are workers do so already.
-    pub(super) fn fill(
-        &self,
-        store: &Store<R>,
-        work: impl FnOnce(&mut Filler<'_, R>) -> Result<()>,
-    ) -> Result<()> {
-        let open = self.take_lane(store.sizing.workers);
-        let mut filler = Filler { distribution: self, store, open, added: 0 };
-        let outcome = work(&mut filler);
-        self.records.fetch_add(filler.added, Ordering::Relaxed);
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.idle.push(filler.open);
-        self.returned.notify_one();
-        outcome
+    /// A way to add records; waits while there are as many as workers.
+    pub(super) fn filler<'a>(&'a self, store: &'a Store<R>) -> Filler<'a, R> {
+        let lane = self.take_lane(store.sizing.workers);
+        Filler { distribution: self, store, lane, added: 0 }
     }
 
-    fn take_lane(&self, most: usize) -> Vec<Vec<R>> {
+    fn take_lane(&self, most: usize) -> Lane<R> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(lane) = lanes.idle.pop() {
                 return lane;
             }
             if lanes.started < most {
+                let stream = lanes.started % self.streams;
                 lanes.started += 1;
-                return (0..self.parts.len()).map(|_| Vec::new()).collect();
+                let open = (0..self.splitters.len()).map(|_| Vec::new()).collect();
+                return Lane { stream, open };
             }
             lanes = self.returned.wait(lanes).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// The parts, in the order of their keys.
+    /// The parts in the order of their keys, and of each part its streams.
     pub(super) fn into_parts(self) -> Vec<Part<R>> {
         let lanes = self.lanes.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for lane in lanes.idle {
-            let blocks = lane.into_iter().enumerate();
+        for Lane { stream, open } in lanes.idle {
+            let blocks = open.into_iter().enumerate();
             for (part, block) in blocks.filter(|(_, block)| block.capacity() > 0) {
-                self.parts[part].add(block);
+                self.parts[part * self.streams + stream].add(block);
             }
         }
         self.parts.into_iter().map(SharedPart::into_part).collect()
@@ -104,28 +106,29 @@ impl<R: Record> Distribution<R> {
         store: &Store<R>,
         workers: usize,
     ) -> Result<Self> {
-        let splitters = Splitters::of_sample(sample(&part, field, store)?, store.sizing.parts);
-        let distribution = Self::new(field, splitters);
+        let mut sample = Sample::of(part.records, field);
+        sample.add(&part, store)?;
+        let distribution = Self::new(Splitters::of_sample(sample.into_keys(), store.sizing.parts));
         let mut pieces: Vec<Piece<R>> = part.extents.into_iter().map(Piece::Extent).collect();
         pieces.extend(part.blocks.into_iter().map(Piece::Block));
         let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
         share_out(
             workers,
             pieces.len(),
-            || (),
-            |(), index| {
+            || distribution.filler(store),
+            |filler, index| {
                 let piece = pieces[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-                distribution.fill(store, |filler| match piece {
+                match piece {
                     Some(Piece::Extent(extent)) => {
-                        store.scratch.read(extent, |records| filler.add_all(records))
+                        store.scratch.read(extent, |records| filler.add_all(records, field))
                     }
                     Some(Piece::Block(block)) => {
-                        filler.add_all(&block)?;
+                        filler.add_all(&block, field)?;
                         store.give_back([block]);
                         Ok(())
                     }
                     None => Ok(()),
-                })
+                }
             },
         )?;
         Ok(distribution)
@@ -137,58 +140,50 @@ enum Piece<R> {
     Block(Vec<R>),
 }
 
-/// Keys from all over a part.
-fn sample<R: Record>(part: &Part<R>, field: Field, store: &Store<R>) -> Result<Vec<u64>> {
-    let step = (part.records / SAMPLE as u64).max(1) as usize;
-    let mut keys = Vec::new();
-    for block in &part.blocks {
-        keys.extend(block.iter().step_by(step).map(|record| record.field(field)));
-    }
-    for &extent in &part.extents {
-        // Further apart but several at once: it is the number of reads that costs.
-        for first in (0..extent.records).step_by(step.saturating_mul(PEEKED)) {
-            let take = |records: &[R]| keys.extend(records.iter().map(|one| one.field(field)));
-            store.scratch.peek(extent, first, PEEKED, take)?;
-        }
-    }
-    Ok(keys)
-}
-
 /// One thread's way of adding records.
-pub(super) struct Filler<'a, R> {
+pub(super) struct Filler<'a, R: Record> {
     distribution: &'a Distribution<R>,
     store: &'a Store<R>,
-    /// A block for every part; one without memory until it is needed.
-    open: Vec<Vec<R>>,
+    lane: Lane<R>,
     added: u64,
 }
 
 impl<R: Record> Filler<'_, R> {
+    /// Adds a record, of which `key` is the field that decides its part.
     #[inline(always)]
-    pub(super) fn add(&mut self, record: R) -> Result<()> {
-        let Distribution { field, splitters, .. } = self.distribution;
-        let part = splitters.part(record.field(*field));
-        let block = &mut self.open[part];
+    pub(super) fn add(&mut self, key: u64, record: R) -> Result<()> {
+        let part = self.distribution.splitters.part(key);
+        let block = &mut self.lane.open[part];
         if block.len() == block.capacity() {
             self.exchange(part)?;
         }
-        self.open[part].push(record);
+        self.lane.open[part].push(record);
         self.added += 1;
         Ok(())
     }
 
-    fn add_all(&mut self, records: &[R]) -> Result<()> {
-        records.iter().try_for_each(|&record| self.add(record))
+    fn add_all(&mut self, records: &[R], field: Field) -> Result<()> {
+        records.iter().try_for_each(|&record| self.add(record.field(field), record))
     }
 
     #[cold]
     fn exchange(&mut self, part: usize) -> Result<()> {
-        let full = std::mem::take(&mut self.open[part]);
-        let parts = &self.distribution.parts;
+        let full = std::mem::take(&mut self.lane.open[part]);
+        let Distribution { parts, streams, .. } = self.distribution;
         if full.capacity() > 0 {
-            parts[part].add(full);
+            parts[part * streams + self.lane.stream].add(full);
         }
-        self.open[part] = make_room(self.store, parts)?;
+        self.lane.open[part] = make_room(self.store, parts)?;
         Ok(())
+    }
+}
+
+impl<R: Record> Drop for Filler<'_, R> {
+    fn drop(&mut self) {
+        let Distribution { lanes, returned, records, .. } = self.distribution;
+        records.fetch_add(self.added, Ordering::Relaxed);
+        let lane = Lane { stream: self.lane.stream, open: std::mem::take(&mut self.lane.open) };
+        lanes.lock().unwrap_or_else(PoisonError::into_inner).idle.push(lane);
+        returned.notify_one();
     }
 }

@@ -5,67 +5,83 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use graphmill_disk::{OutputFile, PageBuffer};
-use graphmill_format::digest::BLOCK_LENGTH;
+use graphmill_disk::OutputFile;
 use graphmill_format::{DirectionSections, ElementType, ListOrder, Section};
 
-use super::list_sort::{Leaf, LeafState, Leaves};
-use super::part_sort::sort_part;
+use super::leaf::{Leaf, LeafState};
+use super::leaf_writer::LeafWriter;
+use super::list_lengths::ListLengths;
 use super::record::Record;
-use super::store::{Part, Store};
+use super::store::Store;
+use super::transposition::Transposition;
 use super::workers::share_out;
 use crate::Result;
-use crate::progress::Stage;
-use crate::shared_section::{SharedSection, Stretch};
+use crate::shared_section::SharedSection;
 
-/// Offsets gathered before they are copied.
-const OFFSETS: usize = 512;
+/// What writing has to know besides the leaves.
+pub(super) struct Plan<'p, R> {
+    pub(super) num_nodes: u64,
+    pub(super) order: ListOrder,
+    /// Where edges go once more, if the other direction is wanted too.
+    pub(super) transposition: Option<&'p Transposition<R>>,
+    /// Hears how many records were written.
+    pub(super) advance: &'p (dyn Fn(u64) -> Result<()> + Sync),
+}
 
-/// Writes all sections of a direction and gives their digests, in the order of the file.
+/// Writes all sections of a direction; gives their digests, in the order of the file, and the
+/// lengths of the lists.
 pub(super) fn write_lists<R: Record>(
     file: &dyn OutputFile,
     sections: &DirectionSections,
-    leaves: Leaves<R>,
-    num_nodes: u64,
-    order: ListOrder,
-    stage: &Mutex<Stage<'_>>,
-) -> Result<Vec<u64>> {
-    let Leaves { store, leaves, .. } = leaves;
+    leaves: Vec<Leaf<R>>,
+    store: &Store<R>,
+    plan: &Plan<'_, R>,
+) -> Result<(Vec<u64>, ListLengths)> {
     let target = Target::new(file, sections);
-    let placed = place(leaves, num_nodes);
-    let start = || Workspace {
-        records: Vec::new(),
-        spare: Vec::new(),
-        buffer: PageBuffer::new(BLOCK_LENGTH as usize),
+    let placed = place(leaves, plan.num_nodes);
+    let lengths = Mutex::new(vec![ListLengths::default(); placed.len()]);
+    let start = || {
+        let transposed = plan.transposition.map(|transposition| transposition.filler(store));
+        LeafWriter::new(&target, store, plan.order, plan.num_nodes, transposed)
     };
-    share_out(store.sizing.workers, placed.len(), start, |workspace, index| {
+    share_out(store.sizing.workers, placed.len(), start, |writer, index| {
         let placed = placed[index].lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(placed) = placed else { return Ok(()) };
-        let records = placed.leaf.part.records;
-        target.write(placed, workspace, order, &store)?;
-        stage.lock().unwrap_or_else(PoisonError::into_inner).advance(records)
+        let records = placed.leaf.records();
+        let seen = writer.write(placed)?;
+        lengths.lock().unwrap_or_else(PoisonError::into_inner)[index] = seen;
+        (plan.advance)(records)
     })?;
-    target.finish()
+    let lengths = lengths.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let lengths = lengths.into_iter().fold(ListLengths::default(), ListLengths::join);
+    Ok((target.finish()?, lengths))
 }
 
 /// A leaf and what it has to know of the others.
-struct Placed<R> {
-    leaf: Leaf<R>,
+pub(super) struct Placed<R> {
+    pub(super) leaf: Leaf<R>,
     /// Records before it.
-    before: u64,
-    /// The first and the last node whose offset it writes; none if the second is smaller.
-    nodes: (u64, u64),
+    pub(super) before: u64,
+    /// The first and the last node whose offset it writes; none if the second is smaller. No record
+    /// belongs to a larger node than the second.
+    pub(super) nodes: (u64, u64),
 }
 
 /// A node's offset is written by the leaf before the first that cannot hold smaller nodes: only
 /// there is it known how many records of smaller nodes there are.
-fn place<R>(leaves: Vec<Leaf<R>>, num_nodes: u64) -> Vec<Mutex<Option<Placed<R>>>> {
+fn place<R>(mut leaves: Vec<Leaf<R>>, num_nodes: u64) -> Vec<Mutex<Option<Placed<R>>>> {
+    leaves.retain(|leaf| leaf.records() > 0);
+    if leaves.is_empty() {
+        leaves.push(Leaf { lower: 0, streams: Vec::new(), state: LeafState::Sorted });
+    }
+    // Nodes before the first record have lists too.
+    leaves[0].lower = 0;
     let ends: Vec<u64> = leaves.iter().skip(1).map(|leaf| leaf.lower).chain([num_nodes]).collect();
     let mut before = 0;
     let mut node = 0;
     let mut placed = Vec::with_capacity(leaves.len());
     for (leaf, end) in leaves.into_iter().zip(ends) {
-        let records = leaf.part.records;
+        let records = leaf.records();
         placed.push(Mutex::new(Some(Placed { leaf, before, nodes: (node, end) })));
         before += records;
         node = end + 1;
@@ -73,19 +89,14 @@ fn place<R>(leaves: Vec<Leaf<R>>, num_nodes: u64) -> Vec<Mutex<Option<Placed<R>>
     placed
 }
 
-struct Workspace<R> {
-    records: Vec<R>,
-    spare: Vec<R>,
-    buffer: PageBuffer,
-}
-
-struct Target<'a> {
-    offsets: SharedSection<'a>,
-    neighbours: SharedSection<'a>,
-    neighbours_are_wide: bool,
-    edge_ids: Option<SharedSection<'a>>,
-    weights: Option<SharedSection<'a>>,
-    times: Option<SharedSection<'a>>,
+/// The sections of a direction.
+pub(super) struct Target<'a> {
+    pub(super) offsets: SharedSection<'a>,
+    pub(super) neighbours: SharedSection<'a>,
+    pub(super) neighbours_are_wide: bool,
+    pub(super) edge_ids: Option<SharedSection<'a>>,
+    pub(super) weights: Option<SharedSection<'a>>,
+    pub(super) times: Option<SharedSection<'a>>,
 }
 
 impl<'a> Target<'a> {
@@ -109,120 +120,4 @@ impl<'a> Target<'a> {
         }
         Ok(digests)
     }
-
-    fn write<R: Record>(
-        &self,
-        placed: Placed<R>,
-        workspace: &mut Workspace<R>,
-        order: ListOrder,
-        store: &Store<R>,
-    ) -> Result<()> {
-        let Placed { leaf, before, nodes } = placed;
-        let Workspace { records, spare, buffer } = workspace;
-        if leaf.state == LeafState::Uniform {
-            self.write_pieces(before, nodes, buffer, &Pieces::Stored(store, &leaf.part))?;
-            store.give_back(leaf.part.blocks);
-            return Ok(());
-        }
-        records.clear();
-        records.reserve_exact(leaf.part.records as usize);
-        store.load(leaf.part, records)?;
-        if leaf.state == LeafState::Loose {
-            sort_part(records, spare, order);
-        }
-        self.write_pieces(before, nodes, buffer, &Pieces::Memory(records))
-    }
-
-    fn write_pieces<R: Record>(
-        &self,
-        before: u64,
-        nodes: (u64, u64),
-        buffer: &mut PageBuffer,
-        pieces: &Pieces<'_, R>,
-    ) -> Result<()> {
-        if nodes.0 <= nodes.1 {
-            write_offsets(self.offsets.stretch(nodes.0 * 8, buffer), before, nodes, pieces)?;
-        }
-        if self.neighbours_are_wide {
-            pieces.write(&self.neighbours, before, buffer, |one| one.minor().to_le_bytes())?;
-        } else {
-            // Planned only where every id is below 2^31.
-            let narrow = |one: &R| (one.minor() as u32).to_le_bytes();
-            pieces.write(&self.neighbours, before, buffer, narrow)?;
-        }
-        if let Some(section) = &self.edge_ids {
-            pieces.write(section, before, buffer, |one| one.entry().row.to_le_bytes())?;
-        }
-        if let Some(section) = &self.weights {
-            pieces.write(section, before, buffer, |one| one.entry().weight.to_le_bytes())?;
-        }
-        if let Some(section) = &self.times {
-            pieces.write(section, before, buffer, |one| one.entry().time.to_le_bytes())?;
-        }
-        Ok(())
-    }
-}
-
-/// The sorted records of a leaf, wherever they are.
-enum Pieces<'a, R> {
-    Memory(&'a [R]),
-    Stored(&'a Store<R>, &'a Part<R>),
-}
-
-impl<R: Record> Pieces<'_, R> {
-    fn for_each(&self, mut take: impl FnMut(&[R]) -> Result<()>) -> Result<()> {
-        match self {
-            Pieces::Memory(records) => take(records),
-            Pieces::Stored(store, part) => store.read(part, take),
-        }
-    }
-
-    fn write<const N: usize>(
-        &self,
-        section: &SharedSection<'_>,
-        before: u64,
-        buffer: &mut PageBuffer,
-        value: impl Fn(&R) -> [u8; N],
-    ) -> Result<()> {
-        let mut stretch = section.stretch(before * N as u64, buffer);
-        self.for_each(|records| stretch.write_each(records, &value))?;
-        stretch.finish()
-    }
-}
-
-/// Writes how many records there are of smaller nodes than each of `nodes`.
-fn write_offsets<R: Record>(
-    mut stretch: Stretch<'_, '_>,
-    before: u64,
-    (mut node, last): (u64, u64),
-    pieces: &Pieces<'_, R>,
-) -> Result<()> {
-    let mut gathered = [0_u64; OFFSETS];
-    let mut filled = 0;
-    let mut position = before;
-    let mut put = |offset: u64| -> Result<()> {
-        gathered[filled] = offset;
-        filled += 1;
-        if filled == OFFSETS {
-            stretch.write_each(&gathered, |offset| offset.to_le_bytes())?;
-            filled = 0;
-        }
-        Ok(())
-    };
-    pieces.for_each(|records| {
-        for record in records {
-            while node <= record.major() {
-                put(position)?;
-                node += 1;
-            }
-            position += 1;
-        }
-        Ok(())
-    })?;
-    while node <= last {
-        put(position)?;
-        node += 1;
-    }
-    stretch.write_each(&gathered[..filled], |offset| offset.to_le_bytes())?;
-    stretch.finish()
 }

@@ -3,22 +3,32 @@
 //! Readers push chunks from several threads, in any order of rows. Every edge goes into one of a
 //! few hundred parts of the node range as it comes; parts wait in memory, and in a scratch file
 //! without a name when memory is full. In the end every part is sorted by itself and written to its
-//! place. It must not know where edges come from, nor who publishes the file.
+//! place; where both directions are stored, the in-lists are made from the out-lists on their way
+//! to the file. It must not know where edges come from, nor who publishes the file.
 
 mod chunk_push;
 mod distribution;
+mod leaf;
+mod leaf_writer;
+mod list_lengths;
 mod list_sort;
 mod list_writer;
+mod neighbour_lists;
 mod options;
 mod part_sort;
 mod record;
+mod runs;
+mod sample;
 mod scratch;
 mod sizing;
 mod splitters;
 mod store;
+mod transposition;
 mod unique;
-mod workers;
+pub(crate) mod workers;
 
+pub use list_lengths::ListsReport;
+pub(crate) use options::ChunkIds;
 pub use options::{EdgeChunk, EdgeSortOptions};
 
 use std::ffi::OsString;
@@ -28,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use graphmill_disk::{Budget, FileSystem, OutputFile, Reservation};
 use graphmill_format::digest::BLOCK_LENGTH;
-use graphmill_format::{Direction, GraphShape, Header};
+use graphmill_format::{Direction, Header};
 
 use crate::edges::EdgeValues;
 use crate::graph_writer::GraphReport;
@@ -37,7 +47,9 @@ use crate::section_writer::SectionWriter;
 use crate::table_writer::{Written, seal};
 use crate::{Error, Result};
 use list_sort::{Leaves, ListSort};
-use record::{FullRecord, PairRecord, Record, RowRecord};
+use list_writer::{Plan, write_lists};
+use record::{FullRecord, PairRecord, Record, RowRecord, WeightRecord};
+use transposition::Transposition;
 
 /// Ids that the narrow records can hold are smaller.
 const NARROW: u64 = if cfg!(test) { 1 << 8 } else { 1 << 32 };
@@ -53,8 +65,10 @@ pub struct EdgeSortReport {
     pub duplicates_dropped: u64,
     /// Edges of the source that were left out because they lead from a node to itself.
     pub self_loops_dropped: u64,
-    /// Bytes that went through the scratch files.
+    /// Bytes that went through the scratch file.
     pub spilled: u64,
+    /// What the lists of each stored direction are like.
+    pub lists: Vec<ListsReport>,
 }
 
 /// Sorts pushed edges into neighbour lists.
@@ -90,7 +104,7 @@ pub struct EdgeSorter<'a> {
     _reserved: Reservation,
 }
 
-/// Where the records are and how much memory each direction has for them.
+/// Where the records are and how much memory there is for them.
 struct Place {
     memory: u64,
     threads: usize,
@@ -98,24 +112,20 @@ struct Place {
     target: PathBuf,
 }
 
-/// One sort for each stored direction, with the narrowest records that do.
+/// A sort with the narrowest records that do.
 enum Engine {
-    Pairs(Vec<ListSort<PairRecord>>),
-    Rows(Vec<ListSort<RowRecord>>),
-    Full(Vec<ListSort<FullRecord>>),
+    Pairs(ListSort<PairRecord>),
+    Rows(ListSort<RowRecord>),
+    Weights(ListSort<WeightRecord>),
+    Full(ListSort<FullRecord>),
 }
 
 impl Place {
-    fn start<R: Record>(&self, directions: &[Direction]) -> Vec<ListSort<R>> {
-        let start = |&direction: &Direction| self.start_one(direction);
-        directions.iter().map(start).collect()
-    }
-
     /// The scratch file lies beside the target, where there has to be room for as much anyway.
-    fn start_one<R: Record>(&self, direction: Direction) -> ListSort<R> {
+    fn start<R: Record>(&self) -> ListSort<R> {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
-        name.push(if direction == Direction::In { ".sort-in" } else { ".sort" });
+        name.push(".sort");
         let path = self.target.with_file_name(name);
         ListSort::new(self.memory, self.threads, self.file_system.clone(), path)
     }
@@ -131,11 +141,9 @@ impl<'a> EdgeSorter<'a> {
         target: &Path,
     ) -> Result<Self> {
         options.check()?;
-        let directions = options.directions.stored();
         let threads = graphmill_disk::pool()?.current_num_threads();
         let granted = options.memory.unwrap_or(budget.free());
-        let least = sizing::LEAST_MEMORY * directions.len() as u64;
-        let reserved = budget.reserve(granted.max(least), "sorting the edges")?;
+        let reserved = budget.reserve(granted.max(sizing::LEAST_MEMORY), "sorting the edges")?;
         // Every thread fills a block, and each section has about as many that are not whole yet.
         let sections = 2 + [options.needs_rows(), options.weights, options.times]
             .map(u64::from)
@@ -143,15 +151,17 @@ impl<'a> EdgeSorter<'a> {
             .sum::<u64>();
         let output = BLOCK_LENGTH * (threads as u64 + (threads as u64 + 1) * sections);
         let memory = reserved.bytes() - output.min(reserved.bytes() / 4);
-        let memory = memory.max(least) / directions.len() as u64;
+        let memory = memory.max(sizing::LEAST_MEMORY);
         let target = target.to_path_buf();
         let place = Place { memory, threads, file_system, target };
-        let engine = if options.weights || options.times {
-            Engine::Full(place.start(directions))
+        let engine = if options.times {
+            Engine::Full(place.start())
+        } else if options.weights {
+            Engine::Weights(place.start())
         } else if options.needs_rows() {
-            Engine::Rows(place.start(directions))
+            Engine::Rows(place.start())
         } else {
-            Engine::Pairs(place.start(directions))
+            Engine::Pairs(place.start())
         };
         Ok(EdgeSorter {
             options,
@@ -174,7 +184,9 @@ impl<'a> EdgeSorter<'a> {
             let dropped = chunk_push::self_loops(chunk);
             self.self_loops_dropped.fetch_add(dropped, Ordering::Relaxed);
         }
-        self.put(chunk, needed, self.options.directions.stored(), self.options.drop_self_loops)
+        // The second direction is made from the first.
+        let direction = self.options.directions.stored()[0];
+        self.put(chunk, needed, direction, self.options.drop_self_loops)
     }
 
     /// Nodes that the ids pushed so far demand.
@@ -186,7 +198,7 @@ impl<'a> EdgeSorter<'a> {
         &self,
         chunk: &EdgeChunk<'_>,
         nodes: u64,
-        directions: &[Direction],
+        direction: Direction,
         drop_self_loops: bool,
     ) -> Result<()> {
         let mut engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
@@ -196,36 +208,36 @@ impl<'a> EdgeSorter<'a> {
             engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
         }
         match &*engine {
-            Engine::Pairs(sorts) => chunk_push::push(chunk, sorts, directions, drop_self_loops),
-            Engine::Rows(sorts) => chunk_push::push(chunk, sorts, directions, drop_self_loops),
-            Engine::Full(sorts) => chunk_push::push(chunk, sorts, directions, drop_self_loops),
+            Engine::Pairs(sort) => chunk_push::push(chunk, sort, direction, drop_self_loops),
+            Engine::Rows(sort) => chunk_push::push(chunk, sort, direction, drop_self_loops),
+            Engine::Weights(sort) => chunk_push::push(chunk, sort, direction, drop_self_loops),
+            Engine::Full(sort) => chunk_push::push(chunk, sort, direction, drop_self_loops),
         }
     }
 
     /// Moves all records into wider ones, because an id came that the narrow ones cannot hold.
     fn widen(&self) -> Result<()> {
         let mut engine = self.engine.write().unwrap_or_else(PoisonError::into_inner);
-        let wide = match std::mem::replace(&mut *engine, Engine::Full(Vec::new())) {
-            Engine::Pairs(sorts) => self.widened(sorts)?,
-            Engine::Rows(sorts) => self.widened(sorts)?,
-            Engine::Full(sorts) => sorts,
+        let wide = match std::mem::replace(&mut *engine, Engine::Full(self.place.start())) {
+            Engine::Pairs(sort) => self.widened(sort)?,
+            Engine::Rows(sort) => self.widened(sort)?,
+            Engine::Weights(sort) => self.widened(sort)?,
+            Engine::Full(sort) => sort,
         };
         *engine = Engine::Full(wide);
         Ok(())
     }
 
-    fn widened<R: Record>(&self, sorts: Vec<ListSort<R>>) -> Result<Vec<ListSort<FullRecord>>> {
-        let directions = self.options.directions.stored();
-        let widen = |(sort, &direction): (ListSort<R>, &Direction)| {
-            let wide: ListSort<FullRecord> = self.place.start_one(direction);
-            let (store, part) = sort.into_spilled()?;
-            store.read(&part, |records| {
-                let records = records.iter().map(|record| FullRecord::new(record.entry()));
-                wide.fill(|filler| records.into_iter().try_for_each(|record| filler.add(record)))
-            })?;
-            Ok(wide)
-        };
-        sorts.into_iter().zip(directions).map(widen).collect()
+    fn widened<R: Record>(&self, sort: ListSort<R>) -> Result<ListSort<FullRecord>> {
+        let wide: ListSort<FullRecord> = self.place.start();
+        let (store, part) = sort.into_spilled()?;
+        store.read(&part, |records| {
+            wide.fill(|filler| {
+                let entries = records.iter().map(Record::entry);
+                entries.into_iter().try_for_each(|one| filler.add(one.major, FullRecord::new(one)))
+            })
+        })?;
+        Ok(wide)
     }
 
     /// Writes the `.gl` into an empty file that somebody else publishes as `name`.
@@ -247,21 +259,28 @@ impl<'a> EdgeSorter<'a> {
         let EdgeSorter { options, engine, rows, self_loops_dropped, _reserved, .. } = self;
         let finish = Finish { options, file, name, num_nodes, original_ids };
         let engine = engine.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (written, shape, duplicates_dropped, spilled) = match engine {
-            Engine::Pairs(sorts) => finish.run(sorts),
-            Engine::Rows(sorts) => finish.run(sorts),
-            Engine::Full(sorts) => finish.run(sorts),
-        }?;
-        let graph = GraphReport {
-            num_nodes,
-            num_edges: shape.num_edges,
-            source_rows: rows.into_inner(),
-            undirected: shape.undirected,
-            passes: 1,
-            length: written.length,
+        let mut report = EdgeSortReport {
+            graph: GraphReport {
+                num_nodes,
+                num_edges: 0,
+                source_rows: rows.into_inner(),
+                undirected: false,
+                passes: 1,
+                length: 0,
+            },
+            duplicates_dropped: 0,
+            self_loops_dropped: self_loops_dropped.into_inner(),
+            spilled: 0,
+            lists: Vec::new(),
         };
-        let self_loops_dropped = self_loops_dropped.into_inner();
-        Ok((written, EdgeSortReport { graph, duplicates_dropped, self_loops_dropped, spilled }))
+        let written = match engine {
+            Engine::Pairs(sort) => finish.run(sort, &mut report),
+            Engine::Rows(sort) => finish.run(sort, &mut report),
+            Engine::Weights(sort) => finish.run(sort, &mut report),
+            Engine::Full(sort) => finish.run(sort, &mut report),
+        }?;
+        report.graph.length = written.length;
+        Ok((written, report))
     }
 
     fn add_self_loops(&self, num_nodes: u64) -> Result<()> {
@@ -269,8 +288,6 @@ impl<'a> EdgeSorter<'a> {
             return Ok(());
         }
         let rows = self.rows.load(Ordering::Relaxed);
-        // Once in every set of lists, the undirected one included.
-        let directions = vec![Direction::Out; self.options.directions.stored().len()];
         let weights = vec![1.0; NODES as usize];
         let mut first = 0;
         while first < num_nodes {
@@ -279,7 +296,8 @@ impl<'a> EdgeSorter<'a> {
             if self.options.weights {
                 chunk = chunk.weights(&weights[..nodes.len()]);
             }
-            self.put(&chunk, first + nodes.len() as u64, &directions, false)?;
+            // Once in every set of lists, the undirected one included.
+            self.put(&chunk, first + nodes.len() as u64, Direction::Out, false)?;
             first += nodes.len() as u64;
         }
         Ok(())
@@ -296,36 +314,48 @@ struct Finish<'f> {
 }
 
 impl Finish<'_> {
-    /// Gives what was written, its shape, the duplicates of one direction and the spilled bytes.
-    fn run<R: Record>(&self, sorts: Vec<ListSort<R>>) -> Result<(Written, GraphShape, u64, u64)> {
+    /// Writes the file and completes the report.
+    fn run<R: Record>(&self, sort: ListSort<R>, report: &mut EdgeSortReport) -> Result<Written> {
         let (file, options) = (self.file, &self.options);
-        let leaves = sorts.into_iter().map(|sort| sort.into_leaves(options.order, options.dedup));
-        let leaves: Vec<Leaves<R>> = leaves.collect::<Result<_>>()?;
-        let (num_edges, duplicates) = (leaves[0].records, leaves[0].duplicates);
-        let mut shape = options.shape(self.num_nodes, num_edges);
+        let Leaves { store, mut leaves, records, duplicates } =
+            sort.into_leaves(options.order, options.dedup)?;
+        let mut shape = options.shape(self.num_nodes, records);
         shape.original_ids = self.original_ids.is_some();
         let header = Header::for_graph(&shape).map_err(Error::format(self.name))?;
         let layout = header.graph_layout().map_err(Error::format(self.name))?;
-        let total = num_edges * leaves.len() as u64;
+        let directions = options.directions.stored();
+        let total = records * directions.len() as u64;
         let stage = Mutex::new(Stage::new(options.observer, "writing lists", total));
+        let advance =
+            |records: u64| stage.lock().unwrap_or_else(PoisonError::into_inner).advance(records);
         let mut digests = Vec::new();
-        let mut spilled = 0;
-        for (leaves, sections) in leaves.into_iter().zip(&layout.directions) {
-            spilled += leaves.store.scratch.written();
-            let written = list_writer::write_lists(
-                file,
-                sections,
-                leaves,
-                self.num_nodes,
-                options.order,
-                &stage,
-            )?;
+        for (index, (&direction, sections)) in directions.iter().zip(&layout.directions).enumerate()
+        {
+            let more = index + 1 < directions.len();
+            let transposition =
+                if more { Some(Transposition::begin(&mut leaves, &store)?) } else { None };
+            let plan = Plan {
+                num_nodes: self.num_nodes,
+                order: options.order,
+                transposition: transposition.as_ref(),
+                advance: &advance,
+            };
+            let ready = std::mem::take(&mut leaves);
+            let (written, lengths) = write_lists(file, sections, ready, &store, &plan)?;
             digests.extend(written);
+            report.lists.push(lengths.report(direction));
+            if let Some(transposition) = transposition {
+                leaves = transposition.into_leaves(options.order, &store)?;
+            }
         }
         if let (Some(ids), Some(section)) = (self.original_ids, &layout.original_ids) {
             digests.extend(copy_ids(SectionWriter::new(file, section), ids)?);
         }
-        Ok((seal(file, header, &digests)?, shape, duplicates, spilled))
+        report.graph.num_edges = shape.num_edges;
+        report.graph.undirected = shape.undirected;
+        report.duplicates_dropped = duplicates;
+        report.spilled = store.scratch.written();
+        seal(file, header, &digests)
     }
 }
 

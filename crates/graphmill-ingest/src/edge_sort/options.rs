@@ -16,18 +16,18 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct EdgeSortOptions<'a> {
-    pub(super) num_nodes: u64,
-    pub(super) directions: Directions,
-    pub(super) order: ListOrder,
-    pub(super) neighbours: Option<ElementType>,
-    pub(super) edge_ids: bool,
-    pub(super) weights: bool,
-    pub(super) times: bool,
-    pub(super) dedup: bool,
-    pub(super) drop_self_loops: bool,
-    pub(super) add_self_loops: bool,
-    pub(super) memory: Option<u64>,
-    pub(super) observer: Option<Observer<'a>>,
+    pub(crate) num_nodes: u64,
+    pub(crate) directions: Directions,
+    pub(crate) order: ListOrder,
+    pub(crate) neighbours: Option<ElementType>,
+    pub(crate) edge_ids: bool,
+    pub(crate) weights: bool,
+    pub(crate) times: bool,
+    pub(crate) dedup: bool,
+    pub(crate) drop_self_loops: bool,
+    pub(crate) add_self_loops: bool,
+    pub(crate) memory: Option<u64>,
+    pub(crate) observer: Option<Observer<'a>>,
 }
 
 impl<'a> EdgeSortOptions<'a> {
@@ -146,15 +146,15 @@ impl<'a> EdgeSortOptions<'a> {
 /// Consecutive edges of a source.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeChunk<'a> {
-    pub(super) first_row: u64,
-    pub(super) ids: ChunkIds<'a>,
-    pub(super) weights: Option<&'a [f32]>,
-    pub(super) times: Option<&'a [i64]>,
+    pub(crate) first_row: u64,
+    pub(crate) ids: ChunkIds<'a>,
+    pub(crate) weights: Option<&'a [f32]>,
+    pub(crate) times: Option<&'a [i64]>,
 }
 
 /// Sources and destinations in the width that the reader has them in.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum ChunkIds<'a> {
+pub(crate) enum ChunkIds<'a> {
     Narrow(&'a [u32], &'a [u32]),
     Wide(&'a [u64], &'a [u64]),
 }

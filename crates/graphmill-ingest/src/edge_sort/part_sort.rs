@@ -28,6 +28,17 @@ pub(super) fn sort_part<R: Record>(records: &mut Vec<R>, spare: &mut Vec<R>, ord
     }));
 }
 
+/// Sorts stably by node alone.
+pub(super) fn sort_by_node<R: Record>(records: &mut Vec<R>, spare: &mut Vec<R>) {
+    if records.len() < FEW {
+        return records.sort_by_key(Record::major);
+    }
+    let majors = || records.iter().map(Record::major);
+    let (low, high) = (majors().min().unwrap_or(0), majors().max().unwrap_or(0));
+    let bits = u64::BITS - (high - low).leading_zeros();
+    by_digits(records, spare, bits, |one| one.major() - low, |record| record, |record| record);
+}
+
 #[inline(always)]
 fn sort<R: Record>(records: &mut Vec<R>, spare: &mut Vec<R>, fields: [Field; 3]) {
     let whole = |record: &R| fields.map(|field| record.field(field));
@@ -104,6 +115,8 @@ fn passes<R: Copy + FromZeros, const N: usize>(
             counts[digit(key, pass)] += 1;
         }
     }
+    // Not by doubling, which would be more than was granted.
+    spare.reserve_exact(records.len().saturating_sub(spare.len()));
     spare.resize(records.len(), R::new_zeroed());
     for (pass, places) in counts.iter_mut().enumerate() {
         let mut sum = 0;

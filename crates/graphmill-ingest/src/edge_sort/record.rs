@@ -42,10 +42,23 @@ pub(super) fn sort_fields(order: ListOrder) -> &'static [Field] {
 pub(super) trait Record:
     Copy + Send + Sync + 'static + FromBytes + IntoBytes + Immutable + KnownLayout
 {
+    /// Whether a record is the node and its neighbour, in the halves of one u64.
+    const IS_PAIR: bool = false;
+
     fn new(entry: ListEntry) -> Self;
     fn entry(&self) -> ListEntry;
     fn major(&self) -> u64;
     fn minor(&self) -> u64;
+
+    fn row(&self) -> u64 {
+        self.entry().row
+    }
+
+    /// The same edge, seen from its other end.
+    fn transposed(&self) -> Self {
+        let entry = self.entry();
+        Self::new(ListEntry { major: entry.minor, minor: entry.major, ..entry })
+    }
 
     /// A field as a number that sorts as the field does.
     fn field(&self, field: Field) -> u64 {
@@ -53,7 +66,7 @@ pub(super) trait Record:
             Field::Major => self.major(),
             Field::Minor => self.minor(),
             Field::Time => self.entry().time as u64 ^ 1 << 63,
-            Field::Row => self.entry().row,
+            Field::Row => self.row(),
         }
     }
 
@@ -69,6 +82,8 @@ pub(super) trait Record:
 pub(super) struct PairRecord(u64);
 
 impl Record for PairRecord {
+    const IS_PAIR: bool = true;
+
     #[inline(always)]
     fn new(entry: ListEntry) -> Self {
         PairRecord(entry.major << 32 | entry.minor)
@@ -139,6 +154,35 @@ impl Record for RowRecord {
     }
 }
 
+/// Both ids below 2^32, the source row and the weight.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(transparent)]
+pub(super) struct WeightRecord([u64; 3]);
+
+impl Record for WeightRecord {
+    #[inline(always)]
+    fn new(entry: ListEntry) -> Self {
+        let ListEntry { major, minor, row, weight, .. } = entry;
+        WeightRecord([major << 32 | minor, row, weight.to_bits().into()])
+    }
+
+    fn entry(&self) -> ListEntry {
+        let (major, minor) = (self.major(), self.minor());
+        let weight = f32::from_bits(self.0[2] as u32);
+        ListEntry { major, minor, row: self.0[1], time: 0, weight }
+    }
+
+    #[inline(always)]
+    fn major(&self) -> u64 {
+        self.0[0] >> 32
+    }
+
+    #[inline(always)]
+    fn minor(&self) -> u64 {
+        self.0[0] & u64::from(u32::MAX)
+    }
+}
+
 /// Ids of any size and everything an edge can carry.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(transparent)]
@@ -178,7 +222,16 @@ mod tests {
         assert_eq!(FullRecord::new(full).entry(), full);
         let narrow = ListEntry { major: u32::MAX.into(), minor: 3, row: 9, time: 0, weight: 0.0 };
         assert_eq!(RowRecord::new(narrow).entry(), narrow);
+        let weighted = ListEntry { weight: 0.5, ..narrow };
+        assert_eq!(WeightRecord::new(weighted).entry(), weighted);
         assert_eq!(PairRecord::new(narrow).entry(), ListEntry { row: 0, ..narrow });
+    }
+
+    #[test]
+    fn a_transposed_record_has_its_ends_exchanged_and_all_else_as_before() {
+        let full = ListEntry { major: 1 << 40, minor: 7, row: 1 << 50, time: -5, weight: 0.25 };
+        let expected = ListEntry { major: 7, minor: 1 << 40, ..full };
+        assert_eq!(FullRecord::new(full).transposed().entry(), expected);
     }
 
     #[test]

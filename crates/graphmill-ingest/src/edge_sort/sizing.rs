@@ -23,7 +23,7 @@ pub(super) struct Sizing {
     pub(super) block_records: usize,
     /// Blocks in memory.
     pub(super) blocks: usize,
-    /// Records that one worker can sort; it has memory for twice as many.
+    /// Records that one worker can sort.
     pub(super) sortable: usize,
     /// Bytes read or written at once.
     pub(super) io_bytes: usize,
@@ -38,11 +38,13 @@ impl Sizing {
         let workers = workers.min(threads).clamp(1, MOST_WORKERS);
         let parts = match memory >> 20 {
             0..16 => (bytes >> 14).clamp(4, 256),
-            16..1024 => 256,
-            1024..8192 => 1024,
+            16..256 => 256,
+            256..8192 => 512,
             _ => 2048,
         };
-        let (pool, work, io) = (bytes / 16 * 11, bytes / 4, bytes / 16);
+        let io = (bytes / 16).min(workers * LARGEST_IO);
+        let work = bytes / 8;
+        let pool = bytes - io - work;
         // A quarter of the pool is enough for the open blocks of all workers.
         let block_bytes = (pool / (4 * workers * most_parts(parts))).min(LARGEST_BLOCK);
         let block_records = (block_bytes / width).max(1);
@@ -52,7 +54,7 @@ impl Sizing {
             parts,
             block_records,
             blocks: blocks.max(open_blocks(workers, parts)),
-            sortable: (work / (2 * width * workers)).clamp(1, u32::MAX as usize),
+            sortable: (work / (workers * work_per_record(width))).clamp(1, u32::MAX as usize),
             io_bytes: (io / workers).min(LARGEST_IO),
             sampled: (blocks * block_records / 8).min(SAMPLED),
         }
@@ -69,6 +71,11 @@ fn open_blocks(workers: usize, parts: usize) -> usize {
     workers * (most_parts(parts) + 1)
 }
 
+/// Bytes that sorting takes: a record, where it goes to, and a node's counter.
+fn work_per_record(width: usize) -> usize {
+    2 * width + size_of::<u32>()
+}
+
 /// Parts that a request for `parts` can lead to.
 fn most_parts(parts: usize) -> usize {
     2 * parts + 3
@@ -81,13 +88,13 @@ mod tests {
     #[test]
     fn what_is_granted_is_never_exceeded_and_work_can_always_go_on() {
         for shift in 16..40 {
-            for width in [8, 16, 40] {
+            for width in [8, 16, 24, 40] {
                 for threads in [1, 2, 7, 64] {
                     let memory = 1_u64 << shift;
                     let sizing = Sizing::of(memory, width, threads);
-                    let held =
-                        sizing.blocks * sizing.block_records + 2 * sizing.sortable * sizing.workers;
-                    let bytes = held * width + sizing.io_bytes * sizing.workers;
+                    let work = sizing.sortable * work_per_record(width) + sizing.io_bytes;
+                    let bytes =
+                        sizing.blocks * sizing.block_records * width + work * sizing.workers;
                     assert!(bytes as u64 <= memory, "{memory} {width} {threads} {sizing:?}");
                     assert!(sizing.blocks >= sizing.open_blocks());
                     assert!(sizing.sampled <= sizing.blocks * sizing.block_records / 8);

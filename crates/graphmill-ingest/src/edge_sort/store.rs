@@ -72,18 +72,23 @@ impl<R: Record> Store<R> {
         pool.free = Vec::new();
     }
 
-    /// Writes out these parts unless a distribution can be filled beside them.
-    pub(super) fn spill_if_needed<'p>(
+    /// Writes out as many of these parts as it takes to have so many blocks to fill.
+    pub(super) fn make_free<'p>(
         &self,
+        wanted: usize,
         parts: impl IntoIterator<Item = &'p mut Part<R>>,
     ) -> Result<()> {
-        let pool = lock(&self.pool);
-        let free = self.sizing.blocks - pool.made + pool.free.len();
-        drop(pool);
-        if free >= self.sizing.open_blocks() {
-            return Ok(());
+        let mut parts = parts.into_iter();
+        while self.free_blocks() < wanted {
+            let Some(part) = parts.next() else { break };
+            self.spill(part)?;
         }
-        parts.into_iter().try_for_each(|part| self.spill(part))
+        Ok(())
+    }
+
+    fn free_blocks(&self) -> usize {
+        let pool = lock(&self.pool);
+        self.sizing.blocks - pool.made + pool.free.len()
     }
 
     /// Writes out the blocks of a part.

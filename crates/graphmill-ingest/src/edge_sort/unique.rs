@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use graphmill_format::ListOrder;
 
-use super::list_sort::{Leaf, LeafState};
+use super::leaf::{Leaf, LeafState, join};
 use super::part_sort::sort_part;
 use super::record::Record;
 use super::store::Store;
@@ -28,7 +28,7 @@ pub(super) fn keep_first<R: Record>(
         let Some(leaf) = take().take() else { return Ok(()) };
         *take() = Some(match leaf.state {
             LeafState::Uniform => first_of(leaf, store)?,
-            LeafState::Loose | LeafState::Sorted => first_of_each(leaf, records, spare, store)?,
+            _ => first_of_each(leaf, records, spare, store)?,
         });
         Ok(())
     })?;
@@ -39,14 +39,15 @@ pub(super) fn keep_first<R: Record>(
 }
 
 fn first_of<R: Record>(leaf: Leaf<R>, store: &Store<R>) -> Result<Leaf<R>> {
+    let part = join(leaf.streams);
     let mut first: Option<R> = None;
-    store.read(&leaf.part, |records| {
+    store.read(&part, |records| {
         let earliest = records.iter().copied().chain(first).min_by_key(|one| one.entry().row);
         first = earliest;
         Ok(())
     })?;
-    let part = store.keep(first.as_slice(), leaf.part.blocks)?;
-    Ok(Leaf { lower: leaf.lower, part, state: LeafState::Sorted })
+    let streams = vec![store.keep(first.as_slice(), part.blocks)?];
+    Ok(Leaf { lower: leaf.lower, streams, state: LeafState::Sorted })
 }
 
 fn first_of_each<R: Record>(
@@ -56,13 +57,14 @@ fn first_of_each<R: Record>(
     store: &Store<R>,
 ) -> Result<Leaf<R>> {
     records.clear();
-    records.reserve_exact(leaf.part.records as usize);
-    store.read(&leaf.part, |piece| {
+    let part = join(leaf.streams);
+    records.reserve_exact(part.records as usize);
+    store.read(&part, |piece| {
         records.extend_from_slice(piece);
         Ok(())
     })?;
     sort_part(records, spare, ListOrder::Id);
     records.dedup_by_key(|record| (record.major(), record.minor()));
-    let part = store.keep(records, leaf.part.blocks)?;
-    Ok(Leaf { lower: leaf.lower, part, state: LeafState::Sorted })
+    let streams = vec![store.keep(records, part.blocks)?];
+    Ok(Leaf { lower: leaf.lower, streams, state: LeafState::Sorted })
 }

@@ -10,7 +10,7 @@ use crate::Result;
 /// Calls `work` for the pieces from 0 to `pieces`, in this order but several at once.
 ///
 /// `start` makes what a thread needs for all its pieces.
-pub(super) fn share_out<S>(
+pub(crate) fn share_out<S>(
     workers: usize,
     pieces: usize,
     start: impl Fn() -> S + Sync,

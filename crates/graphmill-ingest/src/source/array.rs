@@ -1,6 +1,7 @@
-//! An array in a `.npy`, or in a member of an `.npz`, as a stream of its bytes.
+//! An array in a `.npy`, in a member of an `.npz`, or in a compiled or raw table.
 //! Headers are checked before anything is read, sizes against the file or the directory, and what
-//! is unpacked never exceeds what the header claims. It must not know what arrays mean.
+//! is unpacked never exceeds what the header claims. Readers ask for its bytes by position, or
+//! front to back where they are packed. It must not know what arrays mean.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -8,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use graphmill_disk::{Backend, ReadAt};
-use graphmill_format::ElementType;
+use graphmill_format::{ElementType, HEADER_LENGTH, Header, graphzero};
 
-use super::compressed::FileReader;
+use super::compressed::{FileReader, of_the_disk};
 use super::zip_directory::{self, Member, Packing};
-use crate::npy::NpyHeader;
+use crate::npy::{ArrayHeader, ArrayType, NpyHeader};
 use crate::{Error, Result};
 
 /// What a member's name ends with, and what its array is called without.
@@ -22,11 +23,11 @@ const SUFFIX: &str = ".npy";
 #[derive(Clone, Debug)]
 pub struct ArrayFile {
     pub(crate) file: Arc<dyn ReadAt>,
-    pub(crate) header: NpyHeader,
-    /// Whether columns come after columns, as Fortran stores them.
-    pub(crate) fortran: bool,
-    /// The member of an archive, or None for a `.npy`.
+    header: ArrayHeader,
+    /// The member of an archive, or None for a file of its own.
     member: Option<Member>,
+    /// Bytes from one row to the next, where rows are padded.
+    stride: Option<u64>,
 }
 
 /// The names of the arrays in an `.npz`, in the order of its directory.
@@ -46,12 +47,13 @@ impl ArrayFile {
         let file = graphmill_disk::open(path, Backend::Pread)?;
         let mut start = vec![0; NpyHeader::needed_bytes(file.len())];
         file.read_exact_at(0, &mut start)?;
-        let (header, fortran) = NpyHeader::parse_in_any_order(&start, file.len())
-            .map_err(|error| error.in_file(path))?;
-        Ok(ArrayFile { file, header, fortran, member: None })
+        let header = ArrayHeader::parse(&start, file.len()).map_err(|error| error.in_file(path))?;
+        Ok(ArrayFile { file, header, member: None, stride: None })
     }
 
     /// Opens a file that is rows of numbers and nothing else, as IGB's large features are.
+    ///
+    /// One column is a vector.
     pub fn raw(path: &Path, element: ElementType, columns: u64) -> Result<Self> {
         let file = graphmill_disk::open(path, Backend::Pread)?;
         let row = columns.checked_mul(element.width()).filter(|row| *row > 0);
@@ -63,8 +65,32 @@ impl ArrayFile {
             let error = Error::source("length", found, expected, "check the number of columns");
             return Err(error.in_file(path));
         };
-        let header = NpyHeader { element, shape: vec![rows, columns], data_offset: 0 };
-        Ok(ArrayFile { file, header, fortran: false, member: None })
+        let shape = if columns == 1 { vec![rows] } else { vec![rows, columns] };
+        let (numbers, fortran, data_offset) = (element.into(), false, 0);
+        let header = ArrayHeader { numbers, shape, fortran, data_offset };
+        Ok(ArrayFile { file, header, member: None, stride: None })
+    }
+
+    /// Opens a `.gd`, ours or GraphZero's.
+    pub fn table(path: &Path) -> Result<Self> {
+        let file = graphmill_disk::open(path, Backend::Pread)?;
+        let mut first = vec![0; file.len().min(HEADER_LENGTH) as usize];
+        file.read_exact_at(0, &mut first)?;
+        let found = if first.starts_with(&graphzero::TABLE_MAGIC) {
+            graphzero::parse_table(&first, file.len())
+        } else {
+            Header::parse(&first, file.len())
+                .and_then(|header| Ok((header.table_shape()?, *header.table_section()?)))
+        };
+        let (table, section) = found.map_err(Error::format(path))?;
+        let mut shape = vec![table.rows()];
+        if !table.is_vector() {
+            shape.push(table.columns());
+        }
+        let (numbers, data_offset) = (ArrayType::from(table.element()), section.offset);
+        let header = ArrayHeader { numbers, shape, fortran: false, data_offset };
+        let stride = (!table.is_contiguous()).then(|| table.stride());
+        Ok(ArrayFile { file, header, member: None, stride })
     }
 
     /// Opens one array of an `.npz`: the one named, or the first of `usual` that is there, or the
@@ -92,27 +118,29 @@ impl ArrayFile {
     }
 
     fn member(file: Arc<dyn ReadAt>, member: Member) -> Result<Self> {
-        let mut start = vec![0; NpyHeader::needed_bytes(member.size)];
-        let unknown = ArrayFile {
-            file,
-            header: NpyHeader { element: ElementType::U8, shape: Vec::new(), data_offset: 0 },
-            fortran: false,
-            member: Some(member),
-        };
-        let size = unknown.member.as_ref().map_or(0, |member| member.size);
-        unknown.stream()?.fill(&mut start)?;
-        let (header, fortran) = NpyHeader::parse_in_any_order(&start, size)?;
-        Ok(ArrayFile { header, fortran, ..unknown })
+        let size = member.size;
+        let mut start = vec![0; NpyHeader::needed_bytes(size)];
+        let numbers = ElementType::U8.into();
+        let unknown = ArrayHeader { numbers, shape: Vec::new(), fortran: false, data_offset: 0 };
+        let array = ArrayFile { file, header: unknown, member: Some(member), stride: None };
+        array.stream()?.fill(&mut start)?;
+        let header = ArrayHeader::parse(&start, size)?;
+        Ok(ArrayFile { header, ..array })
     }
 
     /// What the header says.
-    pub fn header(&self) -> &NpyHeader {
+    pub fn header(&self) -> &ArrayHeader {
         &self.header
     }
 
     /// Whether columns come after columns, as Fortran stores them.
     pub fn is_fortran(&self) -> bool {
-        self.fortran
+        self.header.fortran
+    }
+
+    /// Bytes from one row of a table to the next, where rows are padded.
+    pub(crate) fn stride(&self) -> Option<u64> {
+        self.stride
     }
 
     /// Where the array's bytes can be read at any position, if they are not packed.
@@ -126,15 +154,14 @@ impl ArrayFile {
         }
     }
 
-    /// Whether it lies in an archive, whose checksum only a whole stream can confirm.
-    pub(crate) fn is_member(&self) -> bool {
-        self.member.is_some()
+    /// The member of an archive whose checksum is to be confirmed, with where it starts.
+    pub(crate) fn checksum(&self) -> Option<(u64, u32)> {
+        self.member.as_ref().map(|member| (member.start, member.crc32))
     }
 
-    /// Bytes of all numbers.
-    pub(crate) fn data_length(&self) -> u64 {
-        let size = self.member.as_ref().map_or(self.file.len(), |member| member.size);
-        size - self.header.data_offset
+    /// Bytes that it takes on the disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.member.as_ref().map_or(self.file.len(), |member| member.packed)
     }
 
     /// The numbers, front to back.
@@ -190,7 +217,12 @@ impl ArrayStream {
                 Ok(0) => return Err(self.fault("the end of the data", "more of the array")),
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.fault(error, "more of the array")),
+                Err(error) => {
+                    return Err(match of_the_disk(error) {
+                        Ok(error) => error.into(),
+                        Err(error) => self.fault(error, "more of the array"),
+                    });
+                }
             }
         }
         self.position += filled as u64;

@@ -1,83 +1,107 @@
-//! Tables in NumPy arrays, raw files of numbers, and conversion of their cells.
-//! Rows are streamed front to back, a MiB at a time, and become the element type that is wanted;
-//! arrays in Fortran's order are gathered column by column where they are not packed. It must not
-//! know which node a row belongs to.
+//! Tables in NumPy arrays, compiled tables and raw files of numbers.
+//! What is not packed is read at any position by all threads, in Fortran's order column by column;
+//! packed members are unpacked by one thread at a time while the others convert. Rows become the
+//! element type that is wanted. It must not know which node a row belongs to.
+
+use std::ops::Range;
 
 use graphmill_disk::{Budget, PageBuffer};
 use graphmill_format::ElementType;
-use half::{bf16, f16};
 
 use super::array::ArrayFile;
-use super::array_edges::{integers, is_integer};
-use super::cells::{Cells, push_float, push_signed};
 use super::chunk::{ReadReport, TableChunk, TableDescription};
-use super::options::TableInputOptions;
-use super::text::Unfit;
-use crate::progress::{Observer, Stage};
+use super::compressed::UNPACKING;
+use super::faults::Faults;
+use super::number_rows::NumberRows;
+use super::options::{OnBadRow, TableInputOptions};
+use super::pieces::{PieceReading, Pieces, RowCounter};
+use super::positions::Positions;
+use super::shared_stream::SharedStream;
+use crate::npy::ArrayType;
+use crate::placement::TableFile;
+use crate::progress::Observer;
 use crate::{Error, Result};
 
 /// Bytes of rows read at a time.
-const PIECE: u64 = 1 << 20;
+const LARGEST_PIECE: u64 = 1 << 20;
+/// The same in a tight budget.
+const SMALLEST_PIECE: u64 = 64 << 10;
 
 /// Rows in one array.
 #[derive(Debug)]
 pub(crate) struct ArrayTable {
     array: ArrayFile,
     rows: u64,
-    columns: u64,
-    element: ElementType,
-    missing: Option<i64>,
+    numbers: NumberRows,
+    ordered: bool,
+    on_bad_row: OnBadRow,
 }
 
 impl ArrayTable {
     pub(crate) fn new(array: ArrayFile, options: &TableInputOptions) -> Result<Self> {
         let path = array.file.path();
         let header = array.header();
-        if options.text || options.id.is_some() || options.first_is_id || options.columns.is_some()
-        {
-            let problem = format!(
-                "`{}` is an array: rows are positional and all numbers; \
-                 leave out columns of ids and words",
-                path.display()
-            );
-            return Err(Error::request("table", problem));
-        }
+        refuse_columns(options, &format!("`{}`", path.display()))?;
+        let fault = |place: &str, found: String, expected: &str, remedy: &'static str| {
+            Err(Error::source(place, found, expected, remedy).in_file(path))
+        };
         let (rows, columns) = match header.shape[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
             _ => {
                 let found = format!("an array of shape {:?}", header.shape);
                 let remedy = "reshape it to one row per node";
-                let error = Error::source("shape", found, "[rows] or [rows, columns]", remedy);
-                return Err(error.in_file(path));
+                return fault("shape", found, "[rows] or [rows, columns]", remedy);
             }
         };
         if array.is_fortran() && columns > 1 && rows > 1 && array.stored_at().is_none() {
             let remedy = "save numpy.ascontiguousarray(array)";
-            let error = Error::source("order", "Fortran order, compressed", "C order", remedy);
-            return Err(error.in_file(path));
+            return fault("order", "Fortran order, compressed".to_owned(), "C order", remedy);
         }
-        let element = options.element.unwrap_or(header.element);
-        Ok(ArrayTable { rows, columns, element, missing: options.missing, array })
+        let from = header.numbers;
+        let element = options.element.unwrap_or(from.table_element());
+        let numbers = NumberRows { from, element, missing: options.missing, columns };
+        let (ordered, on_bad_row) = (options.ordered, options.on_bad_row);
+        Ok(ArrayTable { rows, numbers, ordered, on_bad_row, array })
     }
 
     pub(crate) fn description(&self) -> TableDescription {
         TableDescription {
-            columns: self.columns,
+            columns: self.numbers.columns,
             is_vector: self.array.header().shape.len() == 1,
-            element: Some(self.element),
+            element: Some(self.numbers.element),
             has_ids: false,
             rows: Some(self.rows),
             names: None,
             looks_numeric: true,
+            looks_boolean: self.numbers.from == ArrayType::Element(ElementType::Bool),
         }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.array.data_length()
+        self.array.bytes()
     }
 
-    /// Reads all rows in order, the first as row `first_row`.
+    /// The rows as they lie in the file, if they are stored as they shall be.
+    pub(crate) fn plain_rows(&self) -> Result<Option<TableFile>> {
+        let NumberRows { from, element, missing, .. } = self.numbers;
+        match missing {
+            None if from == ArrayType::Element(element) => TableFile::of(&self.array),
+            _ => Ok(None),
+        }
+    }
+
+    /// Bytes from one row of the file to the next.
+    fn stride(&self) -> u64 {
+        self.array.stride().unwrap_or(self.numbers.row_bytes())
+    }
+
+    /// Whether rows have to be gathered from their columns.
+    fn gathers(&self) -> bool {
+        self.array.is_fortran() && self.numbers.columns > 1 && self.rows > 1
+    }
+
+    /// Reads all rows, the first as row `first_row`.
     pub(crate) fn read(
         &self,
         first_row: u64,
@@ -85,128 +109,161 @@ impl ArrayTable {
         consume: &(dyn Fn(&mut TableChunk) -> Result<()> + Sync),
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
-        let stored = self.array.header().element;
-        let row = self.columns * stored.width();
-        let step = (PIECE / row.max(1)).clamp(1, self.rows.max(1));
-        let memory = step * (row + self.columns * self.element.width()) + 4096;
-        let _reserved = budget.reserve(memory, "rows of an array")?;
-        let mut stage = Stage::new(observer, "reading rows", self.rows);
-        let mut raw = PageBuffer::new((step * row) as usize);
-        let mut chunk = TableChunk::default();
-        let gathers = self.array.is_fortran() && self.columns > 1 && self.rows > 1;
-        let mut stream = self.array.stream()?;
-        let mut first = 0;
-        while first < self.rows {
-            let count = step.min(self.rows - first);
-            let bytes = &mut raw[..(count * row) as usize];
-            chunk.clear();
-            if gathers {
-                self.gather(first, count, bytes, &mut chunk.bytes)?;
-                bytes.copy_from_slice(&chunk.bytes);
-                chunk.bytes.clear();
-            } else {
-                stream.fill(bytes)?;
-            }
-            if stored == self.element && self.missing.is_none() {
-                chunk.bytes.extend_from_slice(bytes);
-            } else {
-                self.convert(stored, bytes, first, &mut chunk.bytes)?;
-            }
-            chunk.first_row = first_row + first;
-            chunk.rows = count as usize;
-            consume(&mut chunk)?;
-            stage.advance(count)?;
-            first += count;
+        if self.numbers.columns == 0 && self.rows > 0 {
+            let remedy = "is this the right array?";
+            let error =
+                Error::source("shape", "rows without columns", "at least one column", remedy);
+            return Err(error.in_file(self.array.file.path()));
         }
-        Ok(ReadReport { rows: self.rows, bytes: self.bytes(), ..ReadReport::default() })
+        // Gathering takes the rows twice: by column and by row.
+        let per_row = self.stride() * if self.gathers() { 2 } else { 1 };
+        let per_row = per_row + self.numbers.stored_bytes();
+        let rows_in = |bytes: u64| (bytes / self.stride().max(1)).clamp(1, self.rows.max(1));
+        let mut piece = LARGEST_PIECE;
+        while piece > SMALLEST_PIECE && rows_in(piece) * per_row > budget.free() / 2 {
+            piece /= 2;
+        }
+        let step = rows_in(piece);
+        let reading = PieceReading {
+            rows: self.rows,
+            first_row,
+            memory: step * per_row + 2 * 4096,
+            what: "rows of an array",
+            stage: "reading rows",
+            ordered: self.ordered,
+            on_bad_row: self.on_bad_row,
+            file: Some(self.array.file.path()),
+            budget,
+            observer,
+        };
+        let per_piece = if self.gathers() { self.numbers.columns } else { 1 };
+        let reads = self.rows.div_ceil(step).saturating_mul(per_piece);
+        let report = match Positions::new(&self.array, reads, budget)? {
+            Some(positions) => {
+                let rows = RowCounter::new(self.rows, step);
+                let pieces = StoredRows { table: self, positions, rows, step };
+                let report = reading.run(&pieces, consume)?;
+                pieces.positions.confirm()?;
+                report
+            }
+            None => {
+                let _reserved = budget.reserve(UNPACKING, "unpacking an array")?;
+                let row = self.numbers.row_bytes();
+                let stream = SharedStream::new(self.array.stream()?, self.rows, step, row);
+                reading.run(&PackedRows { table: self, stream, step }, consume)?
+            }
+        };
+        Ok(ReadReport { bytes: self.bytes(), ..report })
     }
+}
 
+/// Arrays have no columns that could be chosen.
+pub(super) fn refuse_columns(options: &TableInputOptions, what: &str) -> Result<()> {
+    let TableInputOptions { text, id, first_is_id, columns, .. } = options;
+    if !text && id.is_none() && !first_is_id && columns.is_none() {
+        return Ok(());
+    }
+    let problem = format!(
+        "{what} is an array: rows are positional and all numbers; \
+         leave out columns of ids and words"
+    );
+    Err(Error::request("table", problem))
+}
+
+/// Rows that are read at any position.
+struct StoredRows<'a> {
+    table: &'a ArrayTable,
+    positions: Positions<'a>,
+    rows: RowCounter,
+    step: u64,
+}
+
+impl StoredRows<'_> {
     /// Reads some rows of an array that is stored column by column.
-    fn gather(&self, first: u64, count: u64, raw: &mut [u8], rows: &mut Vec<u8>) -> Result<()> {
-        let width = self.array.header().element.width();
-        let start = self.array.stored_at().unwrap_or_default();
-        let length = (count * width) as usize;
-        for column in 0..self.columns {
-            let into = &mut raw[column as usize * length..][..length];
-            let at = start + (column * self.rows + first) * width;
-            self.array.file.read_exact_at(at, into)?;
+    fn gather(&self, rows: &Range<u64>, by_column: &mut [u8], raw: &mut [u8]) -> Result<()> {
+        let NumberRows { from, columns, .. } = self.table.numbers;
+        let width = from.width();
+        let length = ((rows.end - rows.start) * width) as usize;
+        for column in 0..columns {
+            let at = (column * self.table.rows + rows.start) * width;
+            self.positions.read(at, &mut by_column[column as usize * length..][..length])?;
         }
         let width = width as usize;
-        for row in 0..count as usize {
-            for column in 0..self.columns as usize {
-                rows.extend_from_slice(&raw[column * length + row * width..][..width]);
-            }
+        let cells = raw.chunks_exact_mut(width);
+        for (cell, into) in cells.enumerate() {
+            let (row, column) = (cell / columns as usize, cell % columns as usize);
+            into.copy_from_slice(&by_column[column * length + row * width..][..width]);
         }
         Ok(())
     }
+}
 
-    fn convert(
+impl Pieces for StoredRows<'_> {
+    type Chunk = TableChunk;
+    type Own = (PageBuffer, PageBuffer);
+
+    fn own(&self) -> Result<Self::Own> {
+        let length = (self.step * self.table.stride()) as usize;
+        let by_column = if self.table.gathers() { length } else { 0 };
+        Ok((PageBuffer::new(length), PageBuffer::new(by_column)))
+    }
+
+    fn take(&self, _: &mut Self::Own) -> Result<Option<Range<u64>>> {
+        Ok(self.rows.take())
+    }
+
+    fn fill(
         &self,
-        from: ElementType,
-        bytes: &[u8],
-        first: u64,
-        into: &mut Vec<u8>,
+        (raw, by_column): &mut Self::Own,
+        rows: Range<u64>,
+        chunk: &mut TableChunk,
+        faults: &mut Faults<'_>,
     ) -> Result<()> {
-        let mut cell = 0_u64;
-        let mut fault: Option<(u64, f64)> = None;
-        let mut note = |value: f64, outcome: std::result::Result<(), Unfit>| {
-            if outcome.is_err() {
-                fault.get_or_insert((cell, value));
-            }
-            cell += 1;
-        };
-        let element = self.element;
-        if is_integer(from) || from == ElementType::Bool {
-            integers(from, bytes, |value| note(value as f64, push_signed(element, value, into)));
+        let (stride, row) = (self.table.stride(), self.table.numbers.row_bytes() as usize);
+        let count = (rows.end - rows.start) as usize;
+        let raw = &mut raw[..count * stride as usize];
+        if self.table.gathers() {
+            self.gather(&rows, by_column, raw)?;
         } else {
-            floats(from, bytes, |value| {
-                note(value, push_number(element, self.missing, value, into));
-            });
+            self.positions.read(rows.start * stride, raw)?;
         }
-        let Some((cell, value)) = fault else { return Ok(()) };
-        let place = format!("row {}, column {}", first + cell / self.columns, cell % self.columns);
-        let wanted = Cells::Numbers { element, missing: None }.wanted();
-        let remedy = "choose another element type or correct the array";
-        Err(Error::source(place, value, wanted, remedy).in_file(self.array.file.path()))
+        if row != stride as usize {
+            for at in 1..count {
+                let from = at * stride as usize;
+                raw.copy_within(from..from + row, at * row);
+            }
+        }
+        self.table.numbers.fill(&raw[..count * row], rows.start, None, chunk, faults)
     }
 }
 
-/// A number that may have a fraction, as whatever the element is.
-pub(crate) fn push_number(
-    element: ElementType,
-    missing: Option<i64>,
-    value: f64,
-    into: &mut Vec<u8>,
-) -> std::result::Result<(), Unfit> {
-    if let Some(missing) = missing
-        && value.is_nan()
-    {
-        return push_signed(element, missing, into);
-    }
-    if !is_integer(element) && element != ElementType::Bool {
-        return push_float(element, value, into);
-    }
-    // Up to 2^63 a whole f64 is exact as i64; 2^63 itself does not fit.
-    if value.trunc() != value {
-        return Err(Unfit::Fraction);
-    }
-    if !(-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value) {
-        return Err(if value < 0.0 { Unfit::TooSmall } else { Unfit::TooLarge });
-    }
-    push_signed(element, value as i64, into)
+/// Rows that are unpacked front to back.
+struct PackedRows<'a> {
+    table: &'a ArrayTable,
+    stream: SharedStream,
+    step: u64,
 }
 
-fn floats(element: ElementType, bytes: &[u8], mut take: impl FnMut(f64)) {
-    match element {
-        ElementType::F16 => {
-            bytes.as_chunks().0.iter().for_each(|b| take(f16::from_le_bytes(*b).to_f64()));
-        }
-        ElementType::Bf16 => {
-            bytes.as_chunks().0.iter().for_each(|b| take(bf16::from_le_bytes(*b).to_f64()));
-        }
-        ElementType::F32 => {
-            bytes.as_chunks().0.iter().for_each(|b| take(f32::from_le_bytes(*b).into()));
-        }
-        _ => bytes.as_chunks().0.iter().for_each(|b| take(f64::from_le_bytes(*b))),
+impl Pieces for PackedRows<'_> {
+    type Chunk = TableChunk;
+    type Own = PageBuffer;
+
+    fn own(&self) -> Result<PageBuffer> {
+        Ok(PageBuffer::new((self.step * self.table.numbers.row_bytes()) as usize))
+    }
+
+    fn take(&self, raw: &mut PageBuffer) -> Result<Option<Range<u64>>> {
+        self.stream.take(raw)
+    }
+
+    fn fill(
+        &self,
+        raw: &mut PageBuffer,
+        rows: Range<u64>,
+        chunk: &mut TableChunk,
+        faults: &mut Faults<'_>,
+    ) -> Result<()> {
+        let length = (rows.end - rows.start) * self.table.numbers.row_bytes();
+        self.table.numbers.fill(&raw[..length as usize], rows.start, None, chunk, faults)
     }
 }

@@ -65,10 +65,9 @@ pub(crate) fn encode(
         }
         ElementType::F64 => into.extend_from_slice(&numbers::float(text)?.to_le_bytes()),
         ElementType::F16 | ElementType::Bf16 => push_float(element, numbers::float(text)?, into)?,
-        ElementType::Bool => match text {
-            b"true" | b"True" | b"TRUE" => into.push(1),
-            b"false" | b"False" | b"FALSE" => into.push(0),
-            _ => push_signed(element, numbers::signed(text)?, into)?,
+        ElementType::Bool => match numbers::boolean(text) {
+            Some(value) => into.push(value.into()),
+            None => push_signed(element, numbers::signed(text)?, into)?,
         },
         _ => push_signed(element, numbers::signed(text)?, into)?,
     }
@@ -156,7 +155,9 @@ mod tests {
     fn cells_that_fit_become_their_bytes() {
         assert_eq!(cell(ElementType::I8, "-128"), Ok(vec![0x80]));
         assert_eq!(cell(ElementType::U8, "255.0"), Ok(vec![255]));
-        assert_eq!(cell(ElementType::Bool, "true"), Ok(vec![1]));
+        for (text, value) in [("true", 1), ("TRUE", 1), ("tRUe", 1), ("1", 1), ("False", 0)] {
+            assert_eq!(cell(ElementType::Bool, text), Ok(vec![value]));
+        }
         assert_eq!(cell(ElementType::F32, "-0.5"), Ok((-0.5_f32).to_le_bytes().to_vec()));
         assert_eq!(cell(ElementType::F16, "1"), Ok(vec![0, 0x3C]));
         assert_eq!(cell(ElementType::F16, "inf"), Ok(vec![0, 0x7C]));

@@ -13,10 +13,14 @@ use super::text::EdgeColumns;
 pub struct EdgeChunk {
     /// The number of the first edge among all that were read; rows that are left out have none.
     pub first_row: u64,
-    /// Where each edge starts.
+    /// Where each edge starts; empty if ids are text.
     pub sources: Vec<u64>,
-    /// Where each edge ends.
+    /// Where each edge ends; empty if ids are text.
     pub destinations: Vec<u64>,
+    /// Where each edge starts, if ids are text.
+    pub source_names: TextCells,
+    /// Where each edge ends, if ids are text.
+    pub destination_names: TextCells,
     /// Its weight, if a column of weights is read.
     pub weights: Option<Vec<f32>>,
     /// Its time, if a column of times is read.
@@ -26,18 +30,21 @@ pub struct EdgeChunk {
 impl EdgeChunk {
     /// Number of edges.
     pub fn len(&self) -> usize {
-        self.sources.len()
+        // One of the two is empty.
+        self.sources.len() + self.source_names.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.sources.is_empty()
+        self.len() == 0
     }
 
     /// Forgets the edges and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.sources.clear();
         self.destinations.clear();
+        self.source_names.clear();
+        self.destination_names.clear();
         self.weights.iter_mut().for_each(Vec::clear);
         self.times.iter_mut().for_each(Vec::clear);
     }
@@ -46,6 +53,17 @@ impl EdgeChunk {
     pub(crate) fn reserve(&mut self, rows: usize, columns: &EdgeColumns) {
         self.sources.reserve_exact(rows);
         self.destinations.reserve_exact(rows);
+        self.reserve_values(rows, columns);
+    }
+
+    /// The same for edges whose ids are text of at most `bytes` together.
+    pub(crate) fn reserve_names(&mut self, rows: usize, bytes: usize, columns: &EdgeColumns) {
+        self.source_names.reserve(rows, bytes);
+        self.destination_names.reserve(rows, bytes);
+        self.reserve_values(rows, columns);
+    }
+
+    fn reserve_values(&mut self, rows: usize, columns: &EdgeColumns) {
         if columns.weight.is_some() {
             self.weights.get_or_insert_default().reserve_exact(rows);
         }
@@ -62,8 +80,10 @@ pub struct TableChunk {
     pub first_row: u64,
     /// Number of rows.
     pub rows: usize,
-    /// Whose row each is, if the table has a column of ids.
+    /// Whose row each is, if the table has a column of ids that are numbers.
     pub ids: Option<Vec<u64>>,
+    /// Whose row each is, if the table has a column of ids that are text.
+    pub id_names: Option<TextCells>,
     /// The cells, row after row, little-endian; empty for text.
     pub bytes: Vec<u8>,
     /// The cells as text, if that was asked for.
@@ -74,12 +94,54 @@ impl TableChunk {
     pub(crate) fn clear(&mut self) {
         self.rows = 0;
         self.ids.iter_mut().for_each(Vec::clear);
+        self.id_names.iter_mut().for_each(TextCells::clear);
         self.bytes.clear();
         self.texts.clear();
     }
 }
 
+/// Rows that are filled again and again.
+pub(crate) trait Chunk: Default + Send {
+    fn clear(&mut self);
+    fn rows(&self) -> u64;
+    fn set_first_row(&mut self, row: u64);
+}
+
+impl Chunk for EdgeChunk {
+    fn clear(&mut self) {
+        EdgeChunk::clear(self);
+    }
+
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn set_first_row(&mut self, row: u64) {
+        self.first_row = row;
+    }
+}
+
+impl Chunk for TableChunk {
+    fn clear(&mut self) {
+        TableChunk::clear(self);
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows as u64
+    }
+
+    fn set_first_row(&mut self, row: u64) {
+        self.first_row = row;
+    }
+}
+
 /// Cells of text, row after row.
+///
+/// ```
+/// use graphmill_ingest::source::TextCells;
+/// let names: TextCells = ["ada", "grace"].into_iter().collect();
+/// assert_eq!((names.len(), names.get(1)), (2, Some("grace")));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextCells {
     text: String,
@@ -109,9 +171,15 @@ impl TextCells {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    pub(crate) fn push(&mut self, cell: &str) {
+    /// Adds a cell.
+    pub fn push(&mut self, cell: &str) {
         self.text.push_str(cell);
         self.ends.push(self.text.len());
+    }
+
+    /// Bytes that the cells take.
+    pub fn bytes(&self) -> u64 {
+        (self.text.len() + self.ends.len() * size_of::<usize>()) as u64
     }
 
     pub(crate) fn clear(&mut self) {
@@ -119,10 +187,24 @@ impl TextCells {
         self.ends.clear();
     }
 
+    /// Makes room for `cells` more cells of `bytes` together.
+    pub(crate) fn reserve(&mut self, cells: usize, bytes: usize) {
+        self.text.reserve_exact(bytes);
+        self.ends.reserve_exact(cells);
+    }
+
     /// Takes back the cells behind the first `count`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.ends.truncate(count);
         self.text.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for TextCells {
+    fn from_iter<I: IntoIterator<Item = S>>(cells: I) -> Self {
+        let mut collected = TextCells::default();
+        cells.into_iter().for_each(|cell| collected.push(cell.as_ref()));
+        collected
     }
 }
 
@@ -143,12 +225,15 @@ pub struct TableDescription {
     pub names: Option<Vec<String>>,
     /// Whether the first row holds only numbers and gaps; true for arrays.
     pub looks_numeric: bool,
+    /// Whether the first row holds only the words true and false, or the source says that its
+    /// cells are booleans.
+    pub looks_boolean: bool,
 }
 
 /// A row that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRow {
-    /// The file it stands in.
+    /// The file it stands in; empty for what is in memory.
     pub file: PathBuf,
     /// Where in the file: "line 17, column 2".
     pub place: String,
@@ -161,7 +246,10 @@ pub struct BadRow {
 impl std::fmt::Display for BadRow {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let BadRow { file, place, found, expected } = self;
-        write!(formatter, "`{}`, {place}: found {found}, expected {expected}", file.display())
+        if !file.as_os_str().is_empty() {
+            write!(formatter, "`{}`, ", file.display())?;
+        }
+        write!(formatter, "{place}: found {found}, expected {expected}")
     }
 }
 

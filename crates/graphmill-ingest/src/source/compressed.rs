@@ -8,14 +8,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use graphmill_disk::{PageBuffer, ReadAt};
+use graphmill_disk::{Budget, PageBuffer, ReadAt, Reservation};
 
+use super::zstd_frames::ZstdFrames;
 use crate::{Error, Result};
 
 /// Compressed bytes read at a time.
 const PIECE: usize = 256 << 10;
-/// The largest window that a zstd frame may ask for: 128 MiB, what the zstd tool accepts too.
-const LARGEST_WINDOW_LOG: u32 = 27;
+/// What a piece of packed bytes and the state of gzip or deflate take.
+pub(crate) const UNPACKING: u64 = PIECE as u64 + (128 << 10);
 
 /// How a text is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,25 +55,27 @@ pub(crate) struct Unpacked {
     file: Arc<dyn ReadAt>,
     consumed: Arc<AtomicU64>,
     position: u64,
+    _reserved: Reservation,
 }
 
 impl Unpacked {
-    pub(crate) fn open(file: Arc<dyn ReadAt>, compression: Compression) -> Result<Self> {
+    /// What unpacking takes is reserved as it becomes known.
+    pub(crate) fn open(
+        file: Arc<dyn ReadAt>,
+        compression: Compression,
+        budget: &Budget,
+    ) -> Result<Self> {
+        let reserved = budget.reserve(UNPACKING, "unpacking text")?;
         let consumed = Arc::new(AtomicU64::new(0));
         let packed = FileReader::range(file.clone(), 0..file.len(), consumed.clone());
         let reader: Box<dyn Read + Send> = match compression {
             Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(packed)),
             Compression::Zstd => {
-                let decoder = zstd::stream::read::Decoder::with_buffer(packed)
-                    .and_then(|mut decoder| {
-                        decoder.window_log_max(LARGEST_WINDOW_LOG)?;
-                        Ok(decoder)
-                    })
-                    .map_err(|error| unpacking(&*file, compression, 0, &error))?;
-                Box::new(decoder)
+                let frames = ZstdFrames::new(packed, budget);
+                Box::new(frames.map_err(|error| unpacking(&*file, compression, 0, error))?)
             }
         };
-        Ok(Unpacked { reader, compression, file, consumed, position: 0 })
+        Ok(Unpacked { reader, compression, file, consumed, position: 0, _reserved: reserved })
     }
 
     /// Fills `into`; fewer bytes come only at the end of the text.
@@ -85,7 +88,7 @@ impl Unpacked {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     let position = self.position + filled as u64;
-                    return Err(unpacking(&*self.file, self.compression, position, &error));
+                    return Err(unpacking(&*self.file, self.compression, position, error));
                 }
             }
         }
@@ -103,8 +106,12 @@ fn unpacking(
     file: &dyn ReadAt,
     compression: Compression,
     position: u64,
-    error: &io::Error,
+    error: io::Error,
 ) -> Error {
+    let error = match of_the_disk(error) {
+        Ok(error) => return error.into(),
+        Err(error) => error,
+    };
     let (found, remedy) = match error.kind() {
         io::ErrorKind::UnexpectedEof => {
             ("the end of the file".to_owned(), "the file is truncated; copy it again")
@@ -114,6 +121,13 @@ fn unpacking(
     let place = format!("byte {position} of the unpacked text");
     let expected = format!("more {} data", compression.name());
     Error::source(place, found, expected, remedy).in_file(file.path())
+}
+
+/// What the disk or the budget said, if that is what a stream failed with.
+pub(crate) fn of_the_disk(
+    error: io::Error,
+) -> std::result::Result<graphmill_disk::Error, io::Error> {
+    error.downcast::<graphmill_disk::Error>()
 }
 
 /// A range of a file read front to back through a buffer that starts on a page.
@@ -134,6 +148,14 @@ impl FileReader {
     ) -> Self {
         let length = (range.end - range.start).min(PIECE as u64) as usize;
         FileReader { file, left: range, buffer: PageBuffer::new(length), ready: 0..0, consumed }
+    }
+
+    /// Looks at the bytes that come next, as many as fit or are left, without taking them.
+    pub(crate) fn ahead(&self, into: &mut [u8]) -> io::Result<usize> {
+        let position = self.left.start - self.ready.len() as u64;
+        let length = (self.left.end - position).min(into.len() as u64) as usize;
+        self.file.read_exact_at(position, &mut into[..length]).map_err(io::Error::other)?;
+        Ok(length)
     }
 }
 
@@ -180,7 +202,7 @@ mod tests {
         std::fs::write(&path, bytes).unwrap();
         let file = graphmill_disk::open(&path, Backend::Pread)?;
         let compression = Compression::of(bytes).expect("a known magic");
-        let mut unpacked = Unpacked::open(file, compression)?;
+        let mut unpacked = Unpacked::open(file, compression, &Budget::new(4 << 20))?;
         let mut all = vec![0; 1 << 20];
         let filled = unpacked.fill(&mut all)?;
         assert_eq!(unpacked.fill(&mut [0; 8])?, 0);
@@ -203,6 +225,26 @@ mod tests {
         let skippable = [&[0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0], &b"abc"[..]].concat();
         let frames = [skippable, frame(b"1,2\n"), frame(b"3,4\n")].concat();
         assert_eq!(unpack(&frames).unwrap(), b"1,2\n3,4\n");
+    }
+
+    #[test]
+    fn a_window_is_taken_from_the_budget_before_it_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packed");
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(24).unwrap();
+        encoder.write_all(&[b'7'; 1 << 20]).unwrap();
+        std::fs::write(&path, encoder.finish().unwrap()).unwrap();
+        let read = |budget: &Budget| {
+            let file = graphmill_disk::open(&path, Backend::Pread)?;
+            Unpacked::open(file, Compression::Zstd, budget)?.fill(&mut [0; 100])
+        };
+        let error = read(&Budget::new(16 << 20)).unwrap_err();
+        assert!(matches!(error, Error::Disk(graphmill_disk::Error::Budget { .. })), "{error}");
+        let enough = Budget::new(18 << 20);
+        assert_eq!(read(&enough).unwrap(), 100);
+        assert!(enough.peak() > 16 << 20);
+        assert_eq!(enough.used(), 0);
     }
 
     #[test]

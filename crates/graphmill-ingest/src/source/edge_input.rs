@@ -1,24 +1,26 @@
-//! Edges in files of any format, as one input.
+//! Edges in files of any format or in memory, as one input.
 //! The builder opens what the user named, asks what it has, and receives numbered chunks from
 //! several threads; which reader does it is decided here. It must not know what is built.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use graphmill_disk::Budget;
 
 use super::array::ArrayFile;
 use super::array_edges::ArrayEdges;
 use super::chunk::{EdgeChunk, ReadReport};
+use super::compiled_edges::CompiledEdges;
 use super::detect::{SourceFormat, expand};
-use super::folder::FolderSources;
-use super::options::{EdgeInputOptions, OnBadRow};
+use super::folder::{FolderSources, refuse_other_relations};
+use super::memory_edges::EdgeArrays;
+use super::options::EdgeInputOptions;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetEdges;
 use super::text::TextEdges;
 use crate::progress::Observer;
 use crate::{Error, Result};
 
-/// Edges in one or more files.
+/// Edges in one or more files, or in memory.
 ///
 /// ```
 /// use graphmill_disk::Budget;
@@ -44,24 +46,38 @@ use crate::{Error, Result};
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct EdgeInput {
-    format: SourceFormat,
-    reader: Reader,
-    on_bad_row: OnBadRow,
+pub struct EdgeInput<'a> {
+    format: Option<SourceFormat>,
+    reader: Reader<'a>,
+    options: EdgeInputOptions,
 }
 
 #[derive(Debug)]
-enum Reader {
+enum Reader<'a> {
     Text(TextEdges),
     Arrays(Vec<ArrayEdges>),
+    Compiled(Vec<CompiledEdges>),
+    Memory(EdgeArrays<'a>),
     #[cfg(feature = "parquet")]
     Parquet(ParquetEdges),
 }
 
-impl EdgeInput {
+impl<'a> EdgeInput<'a> {
+    /// Takes edges that are in memory.
+    ///
+    /// Of the options, `on_bad_row` and `text_ids` count: ids that are words are read as names
+    /// anyway, numbers only if `text_ids` asks for it.
+    pub fn memory(arrays: EdgeArrays<'a>, options: &EdgeInputOptions) -> Result<Self> {
+        arrays.check()?;
+        let reader = Reader::Memory(arrays);
+        Ok(EdgeInput { format: None, reader, options: options.clone() })
+    }
+
     /// Opens files, which are one input in the order given; `*` and `?` stand for sorted names.
     ///
-    /// All files have one format. A folder of a benchmark stands for its edges.
+    /// All files have one format. A folder of a benchmark stands for its edges. A compiled
+    /// topology stands for its lists: its edges in stored order, with the weights and times that
+    /// it has; of an undirected one each edge comes both ways, as it is stored.
     pub fn open(paths: &[PathBuf], options: &EdgeInputOptions) -> Result<Self> {
         let paths = expand(paths)?;
         let format = one_format(&paths, options.format)?;
@@ -71,6 +87,7 @@ impl EdgeInput {
                 refuse_columns(options, format)?;
                 let mut arrays = Vec::new();
                 for path in &paths {
+                    refuse_other_relations(path)?;
                     let array = match format {
                         SourceFormat::Npy => ArrayFile::npy(path)?,
                         _ => ArrayFile::npz(path, options.member.as_deref(), &["edge_index"])?,
@@ -88,26 +105,44 @@ impl EdgeInput {
                     files.push(edges.path);
                 }
                 options.format = None;
-                return Ok(EdgeInput { format, ..Self::open(&files, &options)? });
+                return Ok(EdgeInput { format: Some(format), ..Self::open(&files, &options)? });
             }
             #[cfg(feature = "parquet")]
             SourceFormat::Parquet => Reader::Parquet(ParquetEdges::open(&paths, options)?),
             #[cfg(not(feature = "parquet"))]
             SourceFormat::Parquet => return Err(without_parquet()),
             SourceFormat::Graphmill | SourceFormat::GraphZero => {
-                let problem = format!(
-                    "`{}` is already compiled; use convert or reorder instead of building it again",
-                    paths[0].display()
-                );
-                return Err(Error::request("edges", problem));
+                refuse_columns(options, format)?;
+                let open = |path: &PathBuf| {
+                    refuse_dataset(path)?;
+                    CompiledEdges::open(path)
+                };
+                let files: Vec<CompiledEdges> = paths.iter().map(open).collect::<Result<_>>()?;
+                refuse_mixture(&files)?;
+                Reader::Compiled(files)
             }
         };
-        Ok(EdgeInput { format, reader, on_bad_row: options.on_bad_row })
+        Ok(EdgeInput { format: Some(format), reader, options: options.clone() })
     }
 
-    /// What the files are.
-    pub fn format(&self) -> SourceFormat {
+    /// What the files are; None for memory.
+    pub fn format(&self) -> Option<SourceFormat> {
         self.format
+    }
+
+    /// Whether chunks carry names instead of numbers.
+    pub fn has_names(&self) -> bool {
+        let is_text = matches!(&self.reader, Reader::Memory(arrays) if arrays.sources.is_text());
+        is_text || self.options.text_ids
+    }
+
+    /// Number of nodes, where the source says it: no id is as large, but there may be nodes
+    /// without edges.
+    pub fn num_nodes(&self) -> Option<u64> {
+        match &self.reader {
+            Reader::Compiled(files) => files.iter().map(CompiledEdges::nodes).max(),
+            _ => None,
+        }
     }
 
     /// Number of rows, where the files say it beforehand; bad ones are counted too.
@@ -115,6 +150,8 @@ impl EdgeInput {
         match &self.reader {
             Reader::Text(_) => None,
             Reader::Arrays(arrays) => Some(arrays.iter().map(ArrayEdges::edges).sum()),
+            Reader::Compiled(files) => Some(files.iter().map(CompiledEdges::edges).sum()),
+            Reader::Memory(arrays) => Some(arrays.edges()),
             #[cfg(feature = "parquet")]
             Reader::Parquet(edges) => Some(edges.rows()),
         }
@@ -125,6 +162,8 @@ impl EdgeInput {
         match &self.reader {
             Reader::Text(edges) => edges.bytes(),
             Reader::Arrays(arrays) => arrays.iter().map(ArrayEdges::bytes).sum(),
+            Reader::Compiled(files) => files.iter().map(CompiledEdges::bytes).sum(),
+            Reader::Memory(arrays) => arrays.bytes(),
             #[cfg(feature = "parquet")]
             Reader::Parquet(edges) => edges.bytes(),
         }
@@ -135,6 +174,8 @@ impl EdgeInput {
         match &self.reader {
             Reader::Text(edges) => edges.has_weights(),
             Reader::Arrays(_) => false,
+            Reader::Compiled(files) => files.iter().any(CompiledEdges::has_weights),
+            Reader::Memory(arrays) => arrays.weights.is_some(),
             #[cfg(feature = "parquet")]
             Reader::Parquet(edges) => edges.has_weights(),
         }
@@ -145,6 +186,8 @@ impl EdgeInput {
         match &self.reader {
             Reader::Text(edges) => edges.has_times(),
             Reader::Arrays(_) => false,
+            Reader::Compiled(files) => files.iter().any(CompiledEdges::has_times),
+            Reader::Memory(arrays) => arrays.times.is_some(),
             #[cfg(feature = "parquet")]
             Reader::Parquet(edges) => edges.has_times(),
         }
@@ -161,16 +204,27 @@ impl EdgeInput {
         consume: &(dyn Fn(&mut EdgeChunk) -> Result<()> + Sync),
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
-        let arrays = match &self.reader {
+        let on_bad_row = self.options.on_bad_row;
+        let mut total = ReadReport::default();
+        match &self.reader {
             Reader::Text(edges) => return edges.read(budget, consume, observer),
             #[cfg(feature = "parquet")]
             Reader::Parquet(edges) => return edges.read(budget, consume, observer),
-            Reader::Arrays(arrays) => arrays,
-        };
-        let mut total = ReadReport::default();
-        for array in arrays {
-            let report = array.read(total.rows, self.on_bad_row, budget, consume, observer)?;
-            total.add(report);
+            Reader::Memory(arrays) => {
+                return arrays.read(self.has_names(), on_bad_row, budget, consume, observer);
+            }
+            Reader::Arrays(arrays) => {
+                for array in arrays {
+                    let report =
+                        array.read(total.rows, &self.options, budget, consume, observer)?;
+                    total.add(report);
+                }
+            }
+            Reader::Compiled(files) => {
+                for file in files {
+                    total.add(file.read(total.rows, on_bad_row, budget, consume, observer)?);
+                }
+            }
         }
         Ok(total)
     }
@@ -197,6 +251,10 @@ pub(super) fn one_format(paths: &[PathBuf], forced: Option<SourceFormat>) -> Res
 }
 
 fn refuse_columns(options: &EdgeInputOptions, format: SourceFormat) -> Result<()> {
+    if options.text_ids {
+        let problem = format!("{} holds numbers; leave out ids as text", format.name());
+        return Err(Error::request("ids", problem));
+    }
     let named = [&options.source, &options.destination, &options.weight, &options.time];
     if named.iter().all(|column| column.is_none()) {
         return Ok(());
@@ -204,6 +262,24 @@ fn refuse_columns(options: &EdgeInputOptions, format: SourceFormat) -> Result<()
     let problem =
         format!("{} has no columns to name; write weights and times as text", format.name());
     Err(Error::request("columns", problem))
+}
+
+/// A dataset is more than its edges.
+pub(super) fn refuse_dataset(path: &Path) -> Result<()> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    let problem = format!("`{}` is a dataset; name a .gl or .gd in it", path.display());
+    Err(Error::request("input", problem))
+}
+
+/// Either all topologies have weights, and times, or none has.
+fn refuse_mixture(files: &[CompiledEdges]) -> Result<()> {
+    let values = |file: &CompiledEdges| (file.has_weights(), file.has_times());
+    if files.iter().all(|file| values(file) == values(&files[0])) {
+        return Ok(());
+    }
+    Err(Error::request("edges", "only some of the topologies have weights or times"))
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -11,10 +11,10 @@ use super::chunk::EdgeChunk;
 use super::options::{Column, EdgeInputOptions, OnBadRow, TableInputOptions};
 use super::text::{Delimiter, EdgeColumns, EdgeLines, Parsed};
 use super::{EdgeInput, SourceFormat, TableInput};
-use crate::npy::NpyHeader;
+use crate::npy::{ArrayHeader, NpyHeader};
 
-/// Lines of edges: the first byte chooses delimiter and columns; the fast way and the careful way
-/// must agree.
+/// Lines of edges: the first byte chooses delimiter, columns and whether ids are words; the fast
+/// way and the careful way must agree.
 pub fn csv(data: &[u8]) {
     let Some((choice, text)) = data.split_first() else { return };
     let columns = EdgeColumns {
@@ -31,8 +31,9 @@ pub fn csv(data: &[u8]) {
     }
     let end = padded.len();
     padded.extend([b'7'; 64]);
+    let names = choice & 32 != 0;
     let read = |fast| {
-        let lines = EdgeLines { delimiter, columns, on_bad_row, fast };
+        let lines = EdgeLines { delimiter, columns, on_bad_row, fast, names };
         let (mut chunk, mut parsed) = (EdgeChunk::default(), Parsed::default());
         lines.parse(&padded, end, &mut chunk, &mut parsed);
         (chunk, parsed)
@@ -62,7 +63,7 @@ pub fn edge_file(data: &[u8]) {
 pub fn npy(data: &[u8]) {
     let Some((length, bytes)) = data.split_first_chunk::<8>() else { return };
     let length = u64::from_le_bytes(*length);
-    if let Ok((header, false)) = NpyHeader::parse_in_any_order(bytes, length) {
+    if let Ok(header) = NpyHeader::parse(bytes, length) {
         let again = NpyHeader::encode(header.element, &header.shape);
         let again = again.expect("a type that was read can be written");
         let numbers = length - header.data_offset;
@@ -70,9 +71,10 @@ pub fn npy(data: &[u8]) {
         let parsed = parsed.expect("what is written can be read");
         assert_eq!((parsed.element, parsed.shape), (header.element, header.shape));
     }
+    let _ = ArrayHeader::parse(bytes, length);
 }
 
-/// An archive of arrays: its directory, and every array that is not too long.
+/// An archive of arrays: its directory, every array that is not too long, and its edges.
 pub fn npz(data: &[u8]) {
     with_file(data, |path| {
         let Ok(names) = super::array::npz_names(path) else { return };
@@ -80,6 +82,12 @@ pub fn npz(data: &[u8]) {
             let Ok(array) = ArrayFile::npz(path, Some(name), &[]) else { continue };
             let Ok(mut stream) = array.stream() else { continue };
             let _ = stream.skip(stream.left().min(1 << 20));
+        }
+        let options = EdgeInputOptions::new().on_bad_row(OnBadRow::Skip).format(SourceFormat::Npz);
+        if let Ok(input) = EdgeInput::open(&[path.to_path_buf()], &options)
+            && input.rows().is_some_and(|rows| rows < 1 << 16)
+        {
+            let _ = input.read(&Budget::new(16 << 20), &|_| Ok(()), None);
         }
     });
 }

@@ -3,11 +3,15 @@
 //! promised, so that an empty set of options reads what most files are. It must not know how
 //! files are read.
 
+use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use graphmill_disk::FileSystem;
 use graphmill_format::ElementType;
 
 use super::detect::SourceFormat;
+use super::kept_half::ScratchPlace;
 use super::text::Delimiter;
 use crate::{Error, Result};
 
@@ -67,6 +71,8 @@ pub struct EdgeInputOptions {
     pub(crate) third_is_weight: bool,
     pub(crate) on_bad_row: OnBadRow,
     pub(crate) member: Option<String>,
+    pub(crate) text_ids: bool,
+    pub(crate) scratch: Option<ScratchPlace>,
 }
 
 impl EdgeInputOptions {
@@ -134,6 +140,29 @@ impl EdgeInputOptions {
         self.member = Some(name.into());
         self
     }
+
+    /// Ids are words: text of up to 64 KiB, without the blanks and quotes around it.
+    ///
+    /// Chunks then carry names instead of numbers. Words cannot tell a header by not being
+    /// numbers, so the first line of a text is one only if it is said to be
+    /// ([`header`](Self::header)), or if the fields of both ends have the usual names of columns
+    /// (src, source, from, dst, target, to, id, node_id and the like, in any case) or the names
+    /// that were asked for. A line whose first character is `#` or `%` is a comment: put quotes
+    /// around a name that starts so.
+    pub fn text_ids(mut self, text: bool) -> Self {
+        self.text_ids = text;
+        self
+    }
+
+    /// Where a file without a name may be made for what does not fit into memory: an archive that
+    /// holds all sources before all destinations needs four or eight bytes for each edge.
+    ///
+    /// `path` is a name that nobody else uses, such as a hidden one beside the target. By default
+    /// the system's folder of temporary files is used.
+    pub fn scratch(mut self, file_system: Arc<dyn FileSystem>, path: impl Into<PathBuf>) -> Self {
+        self.scratch = Some((file_system, path.into()));
+        self
+    }
 }
 
 /// How a table is read.
@@ -151,6 +180,7 @@ pub struct TableInputOptions {
     pub(crate) ordered: bool,
     pub(crate) on_bad_row: OnBadRow,
     pub(crate) member: Option<String>,
+    pub(crate) text_ids: bool,
     pub(crate) columns: Option<Vec<Column>>,
     pub(crate) raw: Option<(ElementType, u64)>,
 }
@@ -197,7 +227,20 @@ impl TableInputOptions {
         self
     }
 
+    /// Ids are words, as for edges ([`EdgeInputOptions::text_ids`]).
+    ///
+    /// The first line of a text is a header only if it is said to be, or if the column of ids is
+    /// called `id` or `node_id` or as was asked for.
+    pub fn text_ids(mut self, text: bool) -> Self {
+        self.text_ids = text;
+        self
+    }
+
     /// The type of the cells; float32 by default for text, as stored for arrays.
+    ///
+    /// Unsigned arrays become the next wider signed type: uint16 int32, uint32 and uint64 int64,
+    /// the latter only with numbers below 2^63. `Bool` takes the words true and false in any case,
+    /// 0 and 1.
     pub fn element(mut self, element: ElementType) -> Self {
         self.element = Some(element);
         self

@@ -10,16 +10,14 @@ use graphmill_format::ElementType;
 
 use super::cells::{Cells, encode};
 use super::chunk::{ReadReport, TableChunk, TableDescription};
-use super::options::{OnBadRow, TableInputOptions};
+use super::names::name;
+use super::options::{Column, OnBadRow, TableInputOptions};
 use super::text::{
-    Delimiter, Dialect, Fault, Fields, Forced, Lines, Parsed, TextFile, TextReading, digits,
-    is_skipped, numbers, trim, without_return,
+    Delimiter, Dialect, Fault, Fields, Forced, ID_NAMES, Lines, Parsed, TextFile, TextReading,
+    digits, is_skipped, numbers, trim, without_return,
 };
 use crate::progress::Observer;
 use crate::{Error, Result};
-
-/// Names that make a column the one of ids.
-const ID_NAMES: [&str; 2] = ["id", "node_id"];
 
 /// Files of rows as text, one input.
 #[derive(Debug)]
@@ -38,6 +36,8 @@ struct RowLines {
     /// Fields of every row.
     fields: usize,
     id: Option<usize>,
+    /// Whether ids are words.
+    names: bool,
     /// For every field, whether it is a cell; None if all but the id are.
     chosen: Option<Vec<bool>>,
     cells: Cells,
@@ -46,7 +46,11 @@ struct RowLines {
 
 impl TextTable {
     pub(crate) fn open(paths: &[PathBuf], options: &TableInputOptions) -> Result<Self> {
-        let forced = Forced { delimiter: options.delimiter, header: options.header, table: true };
+        let id = options.id.clone().or(options.first_is_id.then_some(Column::Index(0)));
+        let ids: Vec<Column> = id.into_iter().collect();
+        let words = options.text_ids.then_some(&ids[..]);
+        let (delimiter, header) = (options.delimiter, options.header);
+        let forced = Forced { delimiter, header, words, table: true };
         let cells = match options.text {
             true => Cells::Text,
             false => Cells::Numbers {
@@ -82,6 +86,7 @@ impl TextTable {
             rows: Some(0),
             names: None,
             looks_numeric: true,
+            looks_boolean: false,
         });
         Ok(TextTable { files, dialects, lines, description, ordered: options.ordered })
     }
@@ -141,9 +146,13 @@ impl Lines for AllRows<'_> {
 
     fn expansion(&self) -> u64 {
         // The shortest cell is a digit and what separates it; a row alone may have an id besides.
-        self.lines.first().map_or(8, |lines| match lines.cells {
-            Cells::Numbers { element, .. } => element.width() / 2 + 4,
-            Cells::Text => 8,
+        self.lines.first().map_or(8, |lines| {
+            let cells = match lines.cells {
+                Cells::Numbers { element, .. } => element.width() / 2 + 4,
+                Cells::Text => 8,
+            };
+            // Names may be as long as the text, twice that while they grow.
+            cells + 2 * u64::from(lines.names)
         })
     }
 }
@@ -191,7 +200,8 @@ impl RowLines {
             _ => None,
         };
         let (delimiter, on_bad_row) = (dialect.delimiter, options.on_bad_row);
-        Ok(RowLines { delimiter, fields, id, chosen, cells, on_bad_row })
+        let names = options.text_ids && id.is_some();
+        Ok(RowLines { delimiter, fields, id, names, chosen, cells, on_bad_row })
     }
 
     fn is_cell(&self, field: usize) -> bool {
@@ -204,10 +214,8 @@ impl RowLines {
     fn description(&self, dialect: &Dialect) -> TableDescription {
         let cells = || (0..self.fields).filter(|&field| self.is_cell(field));
         let columns = cells().count() as u64;
-        let numeric = |field: usize| {
-            let text = dialect.first[field].as_bytes();
-            text.is_empty() || numbers::is_number(text)
-        };
+        let text = |field: usize| dialect.first[field].as_bytes();
+        let numeric = |field| text(field).is_empty() || numbers::is_number(text(field));
         TableDescription {
             columns,
             is_vector: columns == 1,
@@ -218,15 +226,21 @@ impl RowLines {
                 cells().map(|field| names.get(field).cloned().unwrap_or_default()).collect()
             }),
             looks_numeric: cells().all(numeric),
+            looks_boolean: columns > 0 && cells().all(|field| numbers::is_boolean(text(field))),
         }
     }
 
     fn parse(&self, text: &[u8], end: usize, chunk: &mut TableChunk, parsed: &mut Parsed) {
-        if self.id.is_some() {
+        if self.names {
+            chunk.id_names.get_or_insert_default();
+        } else if self.id.is_some() {
             chunk.ids.get_or_insert_default();
         }
         // A file of comments alone has rows of no fields, which are no rows.
-        let fast = self.fields > 0 && self.chosen.is_none() && self.id.is_none_or(|id| id == 0);
+        let fast = self.fields > 0
+            && !self.names
+            && self.chosen.is_none()
+            && self.id.is_none_or(|id| id == 0);
         let single = fast
             && matches!(self.cells, Cells::Numbers { element: ElementType::F32, missing: None });
         let mut at = 0;
@@ -250,9 +264,8 @@ impl RowLines {
                     Err(fault) => {
                         chunk.bytes.truncate(before.0);
                         chunk.texts.truncate(before.1);
-                        if let Some(ids) = &mut chunk.ids {
-                            ids.truncate(chunk.rows);
-                        }
+                        chunk.ids.iter_mut().for_each(|ids| ids.truncate(chunk.rows));
+                        chunk.id_names.iter_mut().for_each(|names| names.truncate(chunk.rows));
                         if parsed.bad_row(fault, self.on_bad_row) {
                             return;
                         }
@@ -315,7 +328,10 @@ impl RowLines {
         for field in Fields::new(line, self.delimiter) {
             let field = field.map_err(|_| Fault::bad_quote(count))?;
             let text = trim(&field);
-            if self.id == Some(count) {
+            if self.id == Some(count) && self.names {
+                let name = name(text).map_err(|why| Fault::name(count, why))?;
+                chunk.id_names.get_or_insert_default().push(name);
+            } else if self.id == Some(count) {
                 let wanted = "a node id from 0 to 2^63 - 1";
                 let id = numbers::id(text).map_err(|why| Fault::field(count, text, why, wanted))?;
                 chunk.ids.get_or_insert_default().push(id);

@@ -1,24 +1,25 @@
 //! Edges in Parquet files: two columns of ids, and perhaps weights and times.
-//! Every row group becomes chunks with exact row numbers; rows with gaps and negative ids are
-//! faults with their place. It must not know what is built.
+//! Every row group becomes chunks with exact row numbers, of numbers or of names; rows with gaps
+//! and negative ids are faults with their place. It must not know what is built.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::array::{Array, AsArray, Float32Array, Int64Array, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float32Type, Int64Type};
+use arrow::error::ArrowError;
 use graphmill_disk::Budget;
 
+use super::words::{self, CHUNK_MEMORY, Words};
 use super::{MEMORY_PER_COLUMN, ParquetFile, array_of, damaged, each_group, open_all};
 use crate::progress::{Observer, Stage};
-use crate::source::chunk::{BadRow, EdgeChunk, ReadReport};
+use crate::source::chunk::{EdgeChunk, ReadReport};
+use crate::source::faults::{Faults, RowFault, WANTED_ID, WANTED_WEIGHT};
+use crate::source::names::{NoName, name};
 use crate::source::options::{Column, EdgeInputOptions, OnBadRow};
-use crate::source::text::Fault;
 use crate::{Error, Result};
-
-/// Rows left out that are kept for the report.
-const KEPT: usize = 10;
 
 /// Edges in Parquet files.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ struct EdgePlaces {
     destination: usize,
     weight: Option<usize>,
     time: Option<usize>,
+    /// Whether ids are words.
+    names: bool,
 }
 
 impl ParquetEdges {
@@ -56,13 +59,20 @@ impl ParquetEdges {
                 destination: place(&options.destination, 1)?,
                 weight,
                 time: optional(&options.time)?,
+                names: options.text_ids,
             };
             for id in [places.source, places.destination] {
-                if !file.data_type(id).is_integer() {
-                    let found = format!("{} of type {}", file.names()[id], file.data_type(id));
-                    let remedy = "name the columns of sources and destinations";
-                    let error = Error::source("schema", found, "a column of integers", remedy);
-                    return Err(error.in_file(&file.path));
+                let data = file.data_type(id);
+                let is_id = if places.names { words::is_wordy(data) } else { data.is_integer() };
+                if !is_id {
+                    let found = format!("{} of type {data}", file.names()[id]);
+                    let remedy = "name the columns of sources and destinations, \
+                                  or say that ids are text";
+                    let expected = if places.names { "text or integers" } else { "integers" };
+                    let expected = format!("a column of {expected}");
+                    return Err(
+                        Error::source("schema", found, expected, remedy).in_file(&file.path)
+                    );
                 }
             }
             columns.push(places);
@@ -79,7 +89,7 @@ impl ParquetEdges {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.file.0.len()).sum()
+        self.files.iter().map(|file| file.file.file.len()).sum()
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -92,7 +102,8 @@ impl ParquetEdges {
         consume: &(dyn Fn(&mut EdgeChunk) -> Result<()> + Sync),
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
-        let per_worker = 4 * MEMORY_PER_COLUMN;
+        let names = self.columns.iter().any(|places| places.names);
+        let per_worker = 4 * MEMORY_PER_COLUMN + 2 * CHUNK_MEMORY * u64::from(names);
         // Rows that are left out move the numbers of all that follow, so one thread counts them.
         let most = if self.on_bad_row == OnBadRow::Skip {
             1
@@ -109,46 +120,39 @@ impl ParquetEdges {
             let places = self.columns[number];
             let mut row = first_row;
             let mut chunk = EdgeChunk::default();
-            file.batches(group, &places.all(), |batch| {
-                let before = row;
-                row += batch.num_rows() as u64;
-                let faults =
-                    places.edges(&batch, &mut chunk).map_err(|e| damaged(&file.path, &e))?;
-                chunk.first_row = before;
-                {
-                    let mut guard = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                    let (stage, report) = &mut *guard;
-                    if self.on_bad_row == OnBadRow::Skip {
-                        chunk.first_row = report.rows;
-                    }
-                    for (at, column, fault) in faults {
-                        let name = &file.names()[column];
-                        let place =
-                            format!("row {}, column {name}", before - file.first_row + at as u64);
-                        if self.on_bad_row == OnBadRow::Stop {
-                            let Fault { found, expected, remedy, .. } = fault;
-                            return Err(
-                                Error::source(place, found, expected, remedy).in_file(&file.path)
-                            );
+            file.batches(group, &places.all(), budget, |batch| {
+                let columns = places.columns(&batch).map_err(|e| damaged(&file.path, &e))?;
+                let mut left = 0..batch.num_rows();
+                while !left.is_empty() {
+                    let rows = columns.fitting(left.clone());
+                    left.start = rows.end;
+                    let before = row;
+                    row += rows.len() as u64;
+                    let mut faults = Faults::new(self.on_bad_row, Some(&file.path));
+                    let first = before - file.first_row;
+                    let count = rows.len() as u64;
+                    columns.edges(rows, first, &file.names(), &mut chunk, &mut faults)?;
+                    chunk.first_row = before;
+                    {
+                        let mut guard = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                        let (stage, report) = &mut *guard;
+                        if self.on_bad_row == OnBadRow::Skip {
+                            chunk.first_row = report.rows;
                         }
-                        report.skipped += 1;
-                        if report.bad_examples.len() < KEPT {
-                            let Fault { found, expected, .. } = fault;
-                            let file = file.path.clone();
-                            report.bad_examples.push(BadRow { file, place, found, expected });
-                        }
+                        faults.report(report);
+                        report.rows += chunk.len() as u64;
+                        stage.advance(count)?;
                     }
-                    report.rows += chunk.len() as u64;
-                    stage.advance(batch.num_rows() as u64)?;
+                    if !chunk.is_empty() {
+                        consume(&mut chunk)?;
+                    }
                 }
-                if chunk.is_empty() { Ok(()) } else { consume(&mut chunk) }
+                Ok(())
             })
         })?;
         Ok(shared.into_inner().unwrap_or_else(PoisonError::into_inner).1)
     }
 }
-
-type RowFault = (usize, usize, Fault);
 
 impl EdgePlaces {
     fn all(&self) -> Vec<usize> {
@@ -156,69 +160,124 @@ impl EdgePlaces {
         ends.into_iter().chain(self.weight).chain(self.time).collect()
     }
 
-    fn array<'a>(&self, batch: &'a RecordBatch, column: usize) -> &'a ArrayRef {
-        array_of(batch, &self.all(), column)
-    }
-
-    fn edges(
-        &self,
-        batch: &RecordBatch,
-        chunk: &mut EdgeChunk,
-    ) -> std::result::Result<Vec<RowFault>, arrow::error::ArrowError> {
-        let integers = |column| cast(self.array(batch, column), &DataType::Int64);
-        let (sources, destinations) = (integers(self.source)?, integers(self.destination)?);
-        let sources = sources.as_primitive::<Int64Type>();
-        let destinations = destinations.as_primitive::<Int64Type>();
-        let weights = match self.weight {
-            Some(column) => Some(cast(self.array(batch, column), &DataType::Float32)?),
-            None => None,
+    /// The columns of a batch as what they are read as.
+    fn columns(&self, batch: &RecordBatch) -> std::result::Result<EdgeColumns<'_>, ArrowError> {
+        let all = self.all();
+        let array = |column: usize| array_of(batch, &all, column);
+        let integers = |column| -> std::result::Result<Int64Array, ArrowError> {
+            Ok(cast(array(column), &DataType::Int64)?.as_primitive::<Int64Type>().clone())
         };
-        let weights = weights.as_ref().map(|array| array.as_primitive::<Float32Type>());
-        let times = match self.time {
-            Some(column) => Some(integers(column)?),
-            None => None,
+        let ends = if self.names {
+            Ends::Names(Words::new(array(self.source))?, Words::new(array(self.destination))?)
+        } else {
+            Ends::Numbers(integers(self.source)?, integers(self.destination)?)
         };
-        let times = times.as_ref().map(|array| array.as_primitive::<Int64Type>());
-        chunk.clear();
-        let mut faults = Vec::new();
-        for row in 0..batch.num_rows() {
-            let ends = [(sources, self.source), (destinations, self.destination)];
-            let bad_end = ends.into_iter().find(|(ids, _)| ids.is_null(row) || ids.value(row) < 0);
-            if let Some((ids, column)) = bad_end {
-                let found = if ids.is_null(row) { None } else { Some(ids.value(row).to_string()) };
-                faults.push((row, column, cell_fault(found, "a node id from 0 to 2^63 - 1")));
-                continue;
-            }
-            let weight = weights.map(|weights| (weights.is_valid(row), weights.value(row)));
-            if let Some((valid, weight)) = weight
-                && !(valid && weight >= 0.0 && weight.is_finite())
-            {
-                let found = valid.then(|| weight.to_string());
-                let wanted = "a weight: a finite number of at least 0";
-                faults.push((row, self.weight.unwrap_or(0), cell_fault(found, wanted)));
-                continue;
-            }
-            if times.is_some_and(|times| times.is_null(row)) {
-                faults.push((row, self.time.unwrap_or(0), cell_fault(None, "a time")));
-                continue;
-            }
-            chunk.sources.push(sources.value(row) as u64);
-            chunk.destinations.push(destinations.value(row) as u64);
-            if let Some((_, weight)) = weight {
-                chunk.weights.get_or_insert_default().push(weight);
-            }
-            if let Some(times) = times {
-                chunk.times.get_or_insert_default().push(times.value(row));
-            }
-        }
-        Ok(faults)
+        let floats = |column| -> std::result::Result<Float32Array, ArrowError> {
+            Ok(cast(array(column), &DataType::Float32)?.as_primitive::<Float32Type>().clone())
+        };
+        let weights = self.weight.map(floats).transpose()?;
+        let times = self.time.map(integers).transpose()?;
+        Ok(EdgeColumns { places: self, ends, weights, times })
     }
 }
 
-fn cell_fault(found: Option<String>, expected: &str) -> Fault {
-    Fault {
-        line: 0,
-        column: None,
+enum Ends {
+    Numbers(Int64Array, Int64Array),
+    Names(Words, Words),
+}
+
+/// The columns of one batch.
+struct EdgeColumns<'a> {
+    places: &'a EdgePlaces,
+    ends: Ends,
+    weights: Option<Float32Array>,
+    times: Option<Int64Array>,
+}
+
+impl EdgeColumns<'_> {
+    /// The first of some rows that make up one chunk.
+    fn fitting(&self, rows: Range<usize>) -> Range<usize> {
+        match &self.ends {
+            Ends::Numbers(..) => rows,
+            Ends::Names(sources, destinations) => words::fitting(rows, &[sources, destinations]),
+        }
+    }
+
+    /// Puts rows into a chunk; `first` is the row of the file that row 0 of them has.
+    fn edges(
+        &self,
+        rows: Range<usize>,
+        first: u64,
+        names: &[String],
+        chunk: &mut EdgeChunk,
+        faults: &mut Faults<'_>,
+    ) -> Result<()> {
+        chunk.clear();
+        let start = rows.start;
+        for row in rows {
+            if let Err((column, fault)) = self.edge(row, chunk) {
+                let place =
+                    format!("row {}, column {}", first + (row - start) as u64, names[column]);
+                faults.add(RowFault { place, ..fault })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds one edge, or says which column is to blame and why.
+    fn edge(
+        &self,
+        row: usize,
+        chunk: &mut EdgeChunk,
+    ) -> std::result::Result<(), (usize, RowFault)> {
+        let EdgePlaces { source, destination, weight: weights, time: times, .. } = *self.places;
+        let weight = self.weights.as_ref().map(|array| (array.is_valid(row), array.value(row)));
+        if let Some((valid, weight)) = weight
+            && !(valid && weight >= 0.0 && weight.is_finite())
+        {
+            let found = valid.then(|| weight.to_string());
+            return Err((weights.unwrap_or(0), cell_fault(found, WANTED_WEIGHT)));
+        }
+        if self.times.as_ref().is_some_and(|array| array.is_null(row)) {
+            return Err((times.unwrap_or(0), cell_fault(None, "a time")));
+        }
+        match &self.ends {
+            Ends::Numbers(sources, destinations) => {
+                for (ids, column) in [(sources, source), (destinations, destination)] {
+                    if ids.is_null(row) || ids.value(row) < 0 {
+                        let found = ids.is_valid(row).then(|| ids.value(row).to_string());
+                        return Err((column, cell_fault(found, WANTED_ID)));
+                    }
+                }
+                chunk.sources.push(sources.value(row) as u64);
+                chunk.destinations.push(destinations.value(row) as u64);
+            }
+            Ends::Names(sources, destinations) => {
+                let from = word(sources, row).map_err(|fault| (source, fault))?;
+                let to = word(destinations, row).map_err(|fault| (destination, fault))?;
+                chunk.source_names.push(from);
+                chunk.destination_names.push(to);
+            }
+        }
+        if let Some((_, weight)) = weight {
+            // Adding nothing turns -0.0 into 0.0.
+            chunk.weights.get_or_insert_default().push(weight + 0.0);
+        }
+        if let Some(times) = &self.times {
+            chunk.times.get_or_insert_default().push(times.value(row));
+        }
+        Ok(())
+    }
+}
+
+fn word(words: &Words, row: usize) -> std::result::Result<&str, RowFault> {
+    let word = words.get(row).ok_or(NoName::Empty);
+    word.and_then(|word| name(word.as_bytes())).map_err(|why| why.at(String::new()))
+}
+
+fn cell_fault(found: Option<String>, expected: &str) -> RowFault {
+    RowFault {
+        place: String::new(),
         found: found.unwrap_or_else(|| "an empty cell, or a number too large".to_owned()),
         expected: expected.to_owned(),
         remedy: "correct it or leave the row out",

@@ -4,19 +4,27 @@
 //! does not know what the columns mean.
 
 mod edges;
+mod page_charge;
 mod positioned;
 mod table;
+mod words;
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arrow::array::{ArrayRef, RecordBatch};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Field, Fields, Schema};
+use graphmill_disk::Budget;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 
 use super::options::Column;
 use crate::{Error, Result};
+use page_charge::PageCharge;
 use positioned::Positioned;
 
 pub(crate) use edges::ParquetEdges;
@@ -24,8 +32,14 @@ pub(crate) use table::ParquetTable;
 
 /// Rows of one batch.
 const BATCH: usize = 1 << 15;
-/// What the pages and dictionaries of a row group's columns may take while it is read.
-const MEMORY_PER_COLUMN: u64 = 4 << 20;
+/// Rows of one batch of long texts.
+const SMALLEST_BATCH: usize = 64;
+/// Bytes of text that a batch shall have about.
+const BATCH_TEXT: u64 = 1 << 20;
+/// What the numbers of a column of one batch take, as stored and as handed over; its pages are
+/// paid for when they are read.
+const MEMORY_PER_COLUMN: u64 = 32 * BATCH as u64;
+
 /// One open file.
 #[derive(Debug)]
 struct ParquetFile {
@@ -38,8 +52,13 @@ struct ParquetFile {
 impl ParquetFile {
     fn open(path: &Path, first_row: u64) -> Result<Self> {
         // Checks that it is a regular file, as every other source does.
-        let file = Positioned(graphmill_disk::open(path, graphmill_disk::Backend::Pread)?);
+        let file = graphmill_disk::open(path, graphmill_disk::Backend::Pread)?;
+        let file = Positioned { file, charge: None };
         let metadata = ArrowReaderMetadata::load(&file, Default::default())
+            .and_then(|found| {
+                let options = ArrowReaderOptions::new().with_schema(Arc::new(views(&found)));
+                ArrowReaderMetadata::try_new(found.metadata().clone(), options)
+            })
             .map_err(|error| damaged(path, &error))?;
         Ok(ParquetFile { path: path.to_path_buf(), file, metadata, first_row })
     }
@@ -77,28 +96,67 @@ impl ParquetFile {
         groups.iter().map(|group| group.num_rows().max(0) as u64).collect()
     }
 
+    /// Where the columns of a row group lie in the file.
+    fn places(&self, group: usize) -> Vec<Range<u64>> {
+        let columns = self.metadata.metadata().row_group(group).columns();
+        let range = |(start, length): (u64, u64)| start..start.saturating_add(length);
+        columns.iter().map(|column| range(column.byte_range())).collect()
+    }
+
+    /// Rows of one batch, fewer where texts are long.
+    fn batch_rows(&self, group: usize, columns: &[usize]) -> usize {
+        let group = self.metadata.metadata().row_group(group);
+        let rows = group.num_rows().max(1) as u64;
+        let texts = columns.iter().filter(|column| words::is_text(self.data_type(**column)));
+        // Columns of numbers and text are leaves, so that fields and columns have one number.
+        let length = texts
+            .filter_map(|column| group.columns().get(*column))
+            .map(|column| (column.uncompressed_size().max(0) as u64 / rows).max(1));
+        let most = length.max().map_or(BATCH as u64, |length| BATCH_TEXT / length);
+        most.clamp(SMALLEST_BATCH as u64, BATCH as u64) as usize
+    }
+
     /// Hands every batch of a row group to `take`: the columns asked for, in the order of the file.
     fn batches(
         &self,
         group: usize,
         columns: &[usize],
+        budget: &Budget,
         mut take: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let file = self.file.clone();
+        let charge = Arc::new(PageCharge::new(self.places(group), budget)?);
+        let file = Positioned { charge: Some(charge.clone()), ..self.file.clone() };
         let schema = self.metadata.metadata().file_metadata().schema_descr();
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
+        let failed = |error: &dyn std::fmt::Display| match charge.refusal() {
+            Some(refusal) => refusal.into(),
+            None => damaged(&self.path, error),
+        };
         let reader =
             ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
                 .with_row_groups(vec![group])
                 .with_projection(mask)
-                .with_batch_size(BATCH)
+                .with_batch_size(self.batch_rows(group, columns))
                 .build()
-                .map_err(|error| damaged(&self.path, &error))?;
+                .map_err(|error| failed(&error))?;
         for batch in reader {
-            take(batch.map_err(|error| damaged(&self.path, &error))?)?;
+            take(batch.map_err(|error| failed(&error))?)?;
         }
         Ok(())
     }
+}
+
+/// The same columns with strings as views of their pages.
+fn views(metadata: &ArrowReaderMetadata) -> Schema {
+    let schema = metadata.schema();
+    let view = |field: &Arc<Field>| match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => {
+            Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
+        }
+        _ => field.clone(),
+    };
+    let fields: Fields = schema.fields().iter().map(view).collect();
+    Schema::new_with_metadata(fields, schema.metadata().clone())
 }
 
 fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Error {

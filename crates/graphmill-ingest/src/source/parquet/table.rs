@@ -1,23 +1,29 @@
-//! Tables in Parquet files: columns of numbers, and perhaps one of ids.
+//! Tables in Parquet files: columns of numbers or words, and perhaps one of ids.
 //! Every row group becomes chunks of row bytes with exact row numbers. It must not know which node
 //! a row belongs to.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
+use arrow::error::ArrowError;
 use graphmill_disk::Budget;
 use graphmill_format::ElementType;
 
-use super::{BATCH, MEMORY_PER_COLUMN, ParquetFile, array_of, damaged, each_group, open_all};
+use super::words::{self, CHUNK_MEMORY, Words};
+use super::{MEMORY_PER_COLUMN, ParquetFile, array_of, damaged, each_group, open_all};
+use crate::npy::ArrayType;
 use crate::progress::{Observer, Stage};
-use crate::source::array_edges::is_integer;
-use crate::source::array_table::push_number;
 use crate::source::cells::{Cells, push_signed};
 use crate::source::chunk::{ReadReport, TableChunk, TableDescription};
+use crate::source::faults::WANTED_ID;
+use crate::source::names::{NoName, WANTED_NAME, name};
+use crate::source::number_rows::push_number;
 use crate::source::options::{OnBadRow, TableInputOptions};
+use crate::source::text::ID_NAMES;
 use crate::{Error, Result};
 
 /// Rows in Parquet files.
@@ -26,27 +32,25 @@ pub(crate) struct ParquetTable {
     files: Vec<ParquetFile>,
     /// For each file, the column of ids and the columns of cells.
     columns: Vec<(Option<usize>, Vec<usize>)>,
-    element: ElementType,
-    missing: Option<i64>,
+    cells: Cells,
+    /// Whether ids are words.
+    names: bool,
     ordered: bool,
     description: TableDescription,
 }
 
 impl ParquetTable {
     pub(crate) fn open(paths: &[PathBuf], options: &TableInputOptions) -> Result<Self> {
-        if options.text || options.on_bad_row == OnBadRow::Skip {
-            let problem = "words and leaving out rows are not read from Parquet; write text";
+        if options.on_bad_row == OnBadRow::Skip {
+            let problem = "bad rows of Parquet tables cannot be left out; correct them";
             return Err(Error::request("table", problem));
         }
         let files = open_all(paths)?;
-        let element = options.element.unwrap_or(ElementType::F32);
         let mut columns = Vec::new();
         for file in &files {
             let names = file.names();
             let usual = || {
-                let is_id = |name: &String| {
-                    ["id", "node_id"].iter().any(|id| name.eq_ignore_ascii_case(id))
-                };
+                let is_id = |name: &String| ID_NAMES.iter().any(|id| name.eq_ignore_ascii_case(id));
                 names.iter().position(is_id).filter(|_| !options.positional)
             };
             let id = match &options.id {
@@ -62,11 +66,20 @@ impl ParquetTable {
             };
             for column in cells.iter().chain(&id) {
                 let data = file.data_type(*column);
-                let wanted = data.is_numeric() || *data == DataType::Boolean;
-                if !wanted || (Some(*column) == id && !data.is_integer()) {
+                let is_id = Some(*column) == id;
+                let (fits, expected) = match (is_id, options.text_ids, options.text) {
+                    (true, true, _) => (words::is_wordy(data), "text or integers"),
+                    (true, false, _) => (data.is_integer(), "integers"),
+                    (false, _, true) => (words::is_wordy(data), "text"),
+                    (false, _, false) => {
+                        (data.is_numeric() || *data == DataType::Boolean, "numbers")
+                    }
+                };
+                if !fits {
                     let found = format!("{} of type {data}", names[*column]);
-                    let remedy = "choose the columns that are numbers";
-                    let error = Error::source("schema", found, "a column of numbers", remedy);
+                    let expected = format!("a column of {expected}");
+                    let remedy = "choose the columns that are wanted";
+                    let error = Error::source("schema", found, expected, remedy);
                     return Err(error.in_file(&file.path));
                 }
             }
@@ -79,20 +92,36 @@ impl ParquetTable {
         {
             return Err(Error::request("table", "the files have different columns"));
         }
+        let of_type = |wanted: &dyn Fn(&DataType) -> bool| {
+            let mut cells = files.iter().zip(&columns).flat_map(|(file, (_, cells))| {
+                cells.iter().map(move |column| file.data_type(*column))
+            });
+            !first.1.is_empty() && cells.all(wanted)
+        };
+        let is_boolean = of_type(&|data| *data == DataType::Boolean);
+        let usual = if is_boolean { ElementType::Bool } else { ElementType::F32 };
+        let cells = match options.text {
+            true => Cells::Text,
+            false => Cells::Numbers {
+                element: options.element.unwrap_or(usual),
+                missing: options.missing,
+            },
+        };
         let description = TableDescription {
             columns: first.1.len() as u64,
             is_vector: first.1.len() == 1,
-            element: Some(element),
+            element: cells.element(),
             has_ids: first.0.is_some(),
             rows: Some(files.iter().map(ParquetFile::rows).sum()),
             names: files.first().map(|file| {
                 let names = file.names();
                 first.1.iter().map(|column| names[*column].clone()).collect()
             }),
-            looks_numeric: true,
+            looks_numeric: of_type(&|data| data.is_numeric()),
+            looks_boolean: is_boolean,
         };
-        let (missing, ordered) = (options.missing, options.ordered);
-        Ok(ParquetTable { files, columns, element, missing, ordered, description })
+        let (names, ordered) = (options.text_ids, options.ordered);
+        Ok(ParquetTable { files, columns, cells, names, ordered, description })
     }
 
     pub(crate) fn description(&self) -> &TableDescription {
@@ -100,7 +129,7 @@ impl ParquetTable {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.file.0.len()).sum()
+        self.files.iter().map(|file| file.file.file.len()).sum()
     }
 
     pub(crate) fn read(
@@ -109,8 +138,9 @@ impl ParquetTable {
         consume: &(dyn Fn(&mut TableChunk) -> Result<()> + Sync),
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
+        let texts = [self.names, self.cells == Cells::Text].iter().filter(|is| **is).count() as u64;
         let columns = self.description.columns + 1;
-        let per_worker = columns * (MEMORY_PER_COLUMN / 4 + 24 * BATCH as u64);
+        let per_worker = columns * MEMORY_PER_COLUMN + texts * CHUNK_MEMORY;
         let threads = graphmill_disk::pool()?.current_num_threads();
         let most = if self.ordered { 1 } else { threads };
         let workers = ((budget.free() / 2 / per_worker) as usize).clamp(1, most);
@@ -123,81 +153,138 @@ impl ParquetTable {
             let mut row = first_row;
             let mut chunk = TableChunk::default();
             let wanted: Vec<usize> = cells.iter().copied().chain(*id).collect();
-            file.batches(group, &wanted, |batch| {
-                chunk.clear();
-                self.rows(file, &batch, *id, cells, row, &mut chunk)?;
-                chunk.first_row = row;
-                chunk.rows = batch.num_rows();
-                row += batch.num_rows() as u64;
-                consume(&mut chunk)?;
-                let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
-                stage.advance(batch.num_rows() as u64)
+            file.batches(group, &wanted, budget, |batch| {
+                let columns = self.batch_columns(&batch, *id, cells);
+                let columns = columns.map_err(|error| damaged(&file.path, &error))?;
+                let mut left = 0..batch.num_rows();
+                while !left.is_empty() {
+                    let rows = columns.fitting(left.clone());
+                    left.start = rows.end;
+                    chunk.clear();
+                    let first = row - file.first_row;
+                    for at in rows.clone() {
+                        self.row(&columns, at, &mut chunk).map_err(|(column, found, wanted)| {
+                            let number = first + (at - rows.start) as u64;
+                            let place = format!("row {number}, column {}", file.names()[column]);
+                            let remedy = "correct it or choose another element type";
+                            Error::source(place, found, wanted, remedy).in_file(&file.path)
+                        })?;
+                    }
+                    chunk.first_row = row;
+                    chunk.rows = rows.len();
+                    row += rows.len() as u64;
+                    consume(&mut chunk)?;
+                    let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
+                    stage.advance(rows.len() as u64)?;
+                }
+                Ok(())
             })
         })?;
         Ok(ReadReport { rows, bytes: self.bytes(), ..ReadReport::default() })
     }
 
-    fn rows(
+    /// The columns of a batch as what they are read as.
+    fn batch_columns(
         &self,
-        file: &ParquetFile,
         batch: &RecordBatch,
         id: Option<usize>,
         cells: &[usize],
-        first_row: u64,
-        chunk: &mut TableChunk,
-    ) -> Result<()> {
+    ) -> std::result::Result<BatchColumns, ArrowError> {
         let wanted: Vec<usize> = cells.iter().copied().chain(id).collect();
         let array = |column: usize| array_of(batch, &wanted, column);
-        let fault = |row: usize, column: usize, found: String| {
-            let place = format!(
-                "row {}, column {}",
-                first_row - file.first_row + row as u64,
-                file.names()[column]
-            );
-            let wanted = Cells::Numbers { element: self.element, missing: None }.wanted();
-            let remedy = "correct it or choose another element type";
-            Error::source(place, found, wanted, remedy).in_file(&file.path)
-        };
-        if let Some(id) = id {
-            let ids =
-                cast(array(id), &DataType::Int64).map_err(|error| damaged(&file.path, &error))?;
-            let ids = ids.as_primitive::<Int64Type>();
-            let into = chunk.ids.get_or_insert_default();
-            for row in 0..batch.num_rows() {
-                if ids.is_null(row) || ids.value(row) < 0 {
-                    return Err(fault(row, id, "no id".to_owned()));
-                }
-                into.push(ids.value(row) as u64);
+        let ids = match id {
+            Some(id) if self.names => Some((id, Ids::Names(Words::new(array(id))?))),
+            Some(id) => {
+                let ids = cast(array(id), &DataType::Int64)?;
+                Some((id, Ids::Numbers(ids.as_primitive::<Int64Type>().clone())))
             }
-        }
-        let whole = is_integer(self.element) || self.element == ElementType::Bool;
-        let mut arrays = Vec::new();
-        for column in cells {
-            let from_integer = array(*column).data_type().is_integer();
+            None => None,
+        };
+        let mut columns = BatchColumns { ids, numbers: Vec::new(), words: Vec::new() };
+        for &column in cells {
+            let Cells::Numbers { element, .. } = self.cells else {
+                columns.words.push(Words::new(array(column))?);
+                continue;
+            };
+            let whole = ArrayType::from(element).is_integer() || element == ElementType::Bool;
+            let from_integer = array(column).data_type().is_integer();
             let wanted = if from_integer && whole { DataType::Int64 } else { DataType::Float64 };
-            let cast = cast(array(*column), &wanted).map_err(|e| damaged(&file.path, &e))?;
-            arrays.push((*column, cast));
+            columns.numbers.push((column, cast(array(column), &wanted)?));
         }
-        for row in 0..batch.num_rows() {
-            for (column, array) in &arrays {
-                let outcome = match (array.is_null(row), self.missing) {
-                    (true, Some(missing)) => push_signed(self.element, missing, &mut chunk.bytes),
-                    (true, None) => return Err(fault(row, *column, "an empty cell".to_owned())),
-                    (false, _) if *array.data_type() == DataType::Int64 => {
-                        let value = array.as_primitive::<Int64Type>().value(row);
-                        push_signed(self.element, value, &mut chunk.bytes)
-                    }
-                    (false, missing) => {
-                        let value = array.as_primitive::<Float64Type>().value(row);
-                        push_number(self.element, missing, value, &mut chunk.bytes)
-                    }
-                };
-                if outcome.is_err() {
-                    let shown = arrow::util::display::array_value_to_string(array, row);
-                    return Err(fault(row, *column, shown.unwrap_or_default()));
+        Ok(columns)
+    }
+
+    /// Adds one row, or says which column is to blame, what is there and what may be.
+    fn row(
+        &self,
+        columns: &BatchColumns,
+        row: usize,
+        chunk: &mut TableChunk,
+    ) -> std::result::Result<(), (usize, String, &'static str)> {
+        match &columns.ids {
+            Some((id, Ids::Numbers(ids))) => {
+                if ids.is_null(row) || ids.value(row) < 0 {
+                    let found = ids.is_valid(row).then(|| ids.value(row).to_string());
+                    return Err((*id, found.unwrap_or("no id".to_owned()), WANTED_ID));
                 }
+                chunk.ids.get_or_insert_default().push(ids.value(row) as u64);
+            }
+            Some((id, Ids::Names(words))) => {
+                let word = words.get(row).ok_or(NoName::Empty);
+                let word = word.and_then(|word| name(word.as_bytes()));
+                let word = word.map_err(|why| (*id, why.told().0, WANTED_NAME))?;
+                chunk.id_names.get_or_insert_default().push(word);
+            }
+            None => {}
+        }
+        for words in &columns.words {
+            chunk.texts.push(words.get(row).unwrap_or("").trim_matches([' ', '\t']));
+        }
+        let Cells::Numbers { element, missing } = self.cells else { return Ok(()) };
+        for (column, array) in &columns.numbers {
+            let outcome = match (array.is_null(row), missing) {
+                (true, Some(missing)) => push_signed(element, missing, &mut chunk.bytes),
+                (true, None) => {
+                    return Err((*column, "an empty cell".to_owned(), self.cells.wanted()));
+                }
+                (false, _) if *array.data_type() == DataType::Int64 => {
+                    let value = array.as_primitive::<Int64Type>().value(row);
+                    push_signed(element, value, &mut chunk.bytes)
+                }
+                (false, missing) => {
+                    let value = array.as_primitive::<Float64Type>().value(row);
+                    push_number(element, missing, value, &mut chunk.bytes)
+                }
+            };
+            if outcome.is_err() {
+                let shown = arrow::util::display::array_value_to_string(array, row);
+                return Err((*column, shown.unwrap_or_default(), self.cells.wanted()));
             }
         }
         Ok(())
+    }
+}
+
+enum Ids {
+    Numbers(Int64Array),
+    Names(Words),
+}
+
+/// The columns of one batch.
+struct BatchColumns {
+    ids: Option<(usize, Ids)>,
+    numbers: Vec<(usize, ArrayRef)>,
+    words: Vec<Words>,
+}
+
+impl BatchColumns {
+    /// The first of some rows that make up one chunk.
+    fn fitting(&self, rows: Range<usize>) -> Range<usize> {
+        let names = match &self.ids {
+            Some((_, Ids::Names(words))) => Some(words),
+            _ => None,
+        };
+        let words: Vec<&Words> = self.words.iter().chain(names).collect();
+        if words.is_empty() { rows } else { words::fitting(rows, &words) }
     }
 }

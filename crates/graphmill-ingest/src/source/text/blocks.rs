@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use graphmill_disk::{Backend, Budget, PageBuffer, ReadAt, Reservation};
 
 use super::fault::Fault;
-use super::read::lock;
 use crate::source::compressed::{Compression, Unpacked};
+use crate::source::turns::lock;
 use crate::{Error, Result};
 
 /// A line may be as long as this.
@@ -104,7 +104,9 @@ impl TextFile {
             return Ok(head);
         };
         let mut head = vec![0; length];
-        let mut unpacked = Unpacked::open(self.file.clone(), compression)?;
+        // A moment's look at the first bytes: what a decoder sets aside for more is not touched.
+        let budget = Budget::unlimited();
+        let mut unpacked = Unpacked::open(self.file.clone(), compression, &budget)?;
         let filled = unpacked.fill(&mut head)?;
         head.truncate(filled);
         Ok(head)
@@ -115,6 +117,7 @@ impl TextFile {
 pub(crate) struct Blocks<'a> {
     files: &'a [TextFile],
     length: usize,
+    budget: &'a Budget,
     next: Mutex<Next>,
 }
 
@@ -129,7 +132,9 @@ struct Next {
 
 struct Stream {
     unpacked: Unpacked,
+    /// The beginning of the next block, paid for by `kept`.
     carry: Vec<u8>,
+    kept: Reservation,
     position: u64,
     consumed: u64,
 }
@@ -146,8 +151,8 @@ pub(crate) enum Taken {
 
 impl<'a> Blocks<'a> {
     /// Blocks of about `length` bytes, a multiple of 4096 so that reads start on a page.
-    pub(crate) fn new(files: &'a [TextFile], length: usize) -> Self {
-        Blocks { files, length, next: Mutex::default() }
+    pub(crate) fn new(files: &'a [TextFile], length: usize, budget: &'a Budget) -> Self {
+        Blocks { files, length, budget, next: Mutex::default() }
     }
 
     /// Fills `block` with the next lines; its number is set unless the end is reached.
@@ -232,8 +237,9 @@ impl<'a> Blocks<'a> {
         let stream = match &mut next.stream {
             Some(stream) => stream,
             none => none.insert(Stream {
-                unpacked: Unpacked::open(file.file.clone(), compression)?,
+                unpacked: Unpacked::open(file.file.clone(), compression, self.budget)?,
                 carry: Vec::new(),
+                kept: self.budget.reserve(0, "a line between two blocks")?,
                 position: 0,
                 consumed: 0,
             }),
@@ -259,6 +265,10 @@ impl<'a> Blocks<'a> {
                     continue;
                 }
             };
+            if filled - end > stream.carry.capacity() {
+                stream.kept.resize((filled - end) as u64)?;
+                stream.carry = Vec::with_capacity(filled - end);
+            }
             stream.carry.extend_from_slice(&block.buffer[end..filled]);
             block.first_byte = stream.position;
             stream.position += end as u64;
@@ -287,8 +297,9 @@ mod tests {
     /// All lines, glued together again, and where every block said its lines start.
     fn glued(path: &std::path::Path, length: usize) -> Vec<u8> {
         let files = [TextFile::open(path).unwrap()];
-        let blocks = Blocks::new(&files, length);
-        let mut block = Block::new(length, &Budget::unlimited()).unwrap();
+        let budget = Budget::unlimited();
+        let blocks = Blocks::new(&files, length, &budget);
+        let mut block = Block::new(length, &budget).unwrap();
         let mut all = Vec::new();
         let mut index = 0;
         while let Taken::Block = blocks.take(&mut block) {
@@ -341,8 +352,12 @@ mod tests {
         let path = folder.path().join("lines");
         std::fs::write(&path, vec![b'7'; 3 * LONGEST_LINE]).unwrap();
         let files = [TextFile::open(&path).unwrap()];
-        let mut block = Block::new(1 << 20, &Budget::unlimited()).unwrap();
-        assert!(matches!(Blocks::new(&files, 1 << 20).take(&mut block), Taken::TooLong(_)));
+        let budget = Budget::unlimited();
+        let mut block = Block::new(1 << 20, &budget).unwrap();
+        assert!(matches!(
+            Blocks::new(&files, 1 << 20, &budget).take(&mut block),
+            Taken::TooLong(_)
+        ));
         assert!(block.buffer.len() <= 3 * LONGEST_LINE);
     }
 }

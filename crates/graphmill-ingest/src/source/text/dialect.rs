@@ -1,11 +1,12 @@
 //! How a text is written, found from its first lines.
-//! The delimiter is the one that splits most of them into numbers; the first line is a header if
-//! both its first fields are no numbers; either can be forced. What is found here holds for the
-//! whole file. It must not know how the rest of the file is read.
+//! The delimiter is the one that splits most of them into numbers; whether the first line is a
+//! header is for the rule of headers to say; either can be forced. What is found here holds for
+//! the whole file. It must not know how the rest of the file is read.
 
 use super::blocks::{LONGEST_LINE, TextFile};
 use super::fault::quote;
 use super::fields::{Delimiter, Fields, is_skipped, without_return};
+use super::header_rule;
 use super::number::is_number;
 use crate::source::options::Column;
 use crate::{Error, Result};
@@ -33,16 +34,18 @@ pub(crate) struct Dialect {
 
 /// What the caller insists on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Forced {
+pub(crate) struct Forced<'a> {
     pub(crate) delimiter: Option<Delimiter>,
     pub(crate) header: Option<bool>,
+    /// The columns of ids, if ids are words.
+    pub(crate) words: Option<&'a [Column]>,
     /// Whether rows may have one column, and words in it.
     pub(crate) table: bool,
 }
 
 impl Dialect {
     /// Looks at the first lines of a file.
-    pub(crate) fn find(file: &TextFile, forced: Forced) -> Result<Self> {
+    pub(crate) fn find(file: &TextFile, forced: Forced<'_>) -> Result<Self> {
         let mut length = HEAD;
         loop {
             let head = file.head(length)?;
@@ -61,7 +64,7 @@ impl Dialect {
     }
 
     /// The same for bytes; None if more of them are needed.
-    pub(crate) fn of(head: &[u8], whole: bool, forced: Forced) -> Option<Result<Self>> {
+    pub(crate) fn of(head: &[u8], whole: bool, forced: Forced<'_>) -> Option<Result<Self>> {
         let mark = if head.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         if let Some(fault) = foreign(head) {
             return Some(Err(fault));
@@ -83,11 +86,11 @@ impl Dialect {
         if lines.len() < 2 && !whole {
             return None;
         }
-        let delimiter = forced.delimiter.unwrap_or_else(|| delimiter_of(&lines, forced.table));
+        let delimiter = forced.delimiter.unwrap_or_else(|| delimiter_of(&lines, forced));
         Some(Ok(Self::with(delimiter, mark as u64, &lines, forced)))
     }
 
-    fn with(delimiter: Delimiter, mark: u64, lines: &[(u64, &[u8])], forced: Forced) -> Self {
+    fn with(delimiter: Delimiter, mark: u64, lines: &[(u64, &[u8])], forced: Forced<'_>) -> Self {
         let fields = |line: &[u8]| -> Vec<String> {
             Fields::new(line, delimiter)
                 .map(|field| field.map_or(String::new(), |text| lossy(&text)))
@@ -104,21 +107,15 @@ impl Dialect {
             };
         };
         let first = fields(line);
-        let is_name = |text: &String| !is_number(text.as_bytes());
-        let names_columns = match &first[..] {
-            [source, destination, ..] => is_name(source) && is_name(destination),
-            // One word alone may be a class as well as a name: numbers below it tell.
-            [only] => {
-                let below = lines.get(1).map(|(_, line)| fields(line));
-                let numbers = below.is_some_and(|row| !row.iter().any(is_name));
-                forced.table && is_name(only) && numbers
-            }
-            [] => false,
+        let below = lines.get(1).map(|(_, line)| fields(line));
+        let names_columns = match forced.words {
+            Some(ids) => header_rule::names_words(&first, ids),
+            None => header_rule::names_numbers(&first, below.as_deref(), forced.table),
         };
         if !forced.header.unwrap_or(names_columns) {
             return Dialect { delimiter, mark, header_at: None, names: None, first, empty: false };
         }
-        let row = lines.get(1).map_or_else(|| first.clone(), |(_, line)| fields(line));
+        let row = below.unwrap_or_else(|| first.clone());
         let (names, first) = (Some(first), row);
         Dialect { delimiter, mark, header_at: Some(at), names, first, empty: false }
     }
@@ -143,15 +140,18 @@ impl Dialect {
     }
 }
 
-/// The delimiter under which most lines start with two numbers, or else the first that splits.
+/// The delimiter under which most lines start with two numbers, or else the first that splits;
+/// where ids are words, under which most lines start with two of any kind.
 ///
 /// Words of a table may hold blanks, so those separate only numbers there.
-fn delimiter_of(lines: &[(u64, &[u8])], table: bool) -> Delimiter {
+fn delimiter_of(lines: &[(u64, &[u8])], forced: Forced<'_>) -> Delimiter {
+    let Forced { table, words, .. } = forced;
+    let is_good = |text: &[u8]| if words.is_some() { !text.is_empty() } else { is_number(text) };
     let numbers = |delimiter: Delimiter| {
         let good = lines.iter().filter(|(_, line)| {
             let mut fields = Fields::new(line, delimiter).take(2);
-            let mut number = || matches!(fields.next(), Some(Ok(text)) if is_number(&text));
-            number() && number()
+            let mut next = || matches!(fields.next(), Some(Ok(text)) if is_good(&text));
+            next() && next()
         });
         good.count()
     };
@@ -160,6 +160,9 @@ fn delimiter_of(lines: &[(u64, &[u8])], table: bool) -> Delimiter {
     };
     let mut best = (0, None);
     for delimiter in Delimiter::ALL {
+        if delimiter == Delimiter::Blanks && table && words.is_some() {
+            continue;
+        }
         let count = numbers(delimiter);
         if count > best.0 {
             best = (count, Some(delimiter));
@@ -213,6 +216,22 @@ mod tests {
             ("5\n", Delimiter::Comma),
         ] {
             assert_eq!(dialect(text).delimiter, delimiter, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_delimiter_of_words_is_the_one_that_most_lines_have() {
+        let ends = [Column::Index(0), Column::Index(1)];
+        let forced = Forced { words: Some(&ends), ..Forced::default() };
+        for (text, delimiter) in [
+            ("ada,bob\n", Delimiter::Comma),
+            ("New York,Paris\nParis,New York\n", Delimiter::Comma),
+            (" ada , bob\t\ncy,dee\n", Delimiter::Comma),
+            ("a, b\tc\nd\te\n", Delimiter::Tab),
+            ("ada bob\ncy dee\n", Delimiter::Blanks),
+        ] {
+            let dialect = Dialect::of(text.as_bytes(), true, forced).unwrap().unwrap();
+            assert_eq!(dialect.delimiter, delimiter, "{text:?}");
         }
     }
 

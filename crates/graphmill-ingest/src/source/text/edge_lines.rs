@@ -77,11 +77,13 @@ pub(crate) struct EdgeLines {
     pub(crate) on_bad_row: OnBadRow,
     /// Whether the fast way may be taken; only tests forbid it.
     pub(crate) fast: bool,
+    /// Whether ids are words.
+    pub(crate) names: bool,
 }
 
 /// An edge and its values, 0 where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Edge {
+pub(super) struct Edge {
     source: u64,
     destination: u64,
     weight: f32,
@@ -99,6 +101,9 @@ impl EdgeLines {
         chunk: &mut EdgeChunk,
         parsed: &mut Parsed,
     ) {
+        if self.names {
+            return self.parse_names(text, end, chunk, parsed);
+        }
         let lines = memchr::memchr_iter(b'\n', &text[..end]).count();
         chunk.reserve(lines, &self.columns);
         let before = chunk.sources.len();
@@ -286,7 +291,7 @@ impl EdgeLines {
     }
 
     /// Takes a field as weight or time, if its column is one of these.
-    fn value(
+    pub(super) fn value(
         &self,
         column: usize,
         text: &[u8],
@@ -304,7 +309,7 @@ impl EdgeLines {
     }
 
     #[inline]
-    fn push_values(&self, edge: &Edge, chunk: &mut EdgeChunk) {
+    pub(super) fn push_values(&self, edge: &Edge, chunk: &mut EdgeChunk) {
         if self.columns.weight.is_some()
             && let Some(weights) = &mut chunk.weights
         {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::number::Unfit;
 use crate::Error;
+use crate::source::names::{NoName, WANTED_NAME};
 
 /// The longest piece of a source that a message repeats.
 const LONGEST_QUOTE: usize = 60;
@@ -55,6 +56,13 @@ impl Fault {
             expected: "text in UTF-8".to_owned(),
             remedy: "save the file as UTF-8",
         }
+    }
+
+    /// A field that is no id although ids are words.
+    pub(crate) fn name(column: usize, why: NoName) -> Self {
+        let (found, remedy) = why.told();
+        let expected = WANTED_NAME.to_owned();
+        Fault { line: 0, column: Some(column + 1), found, expected, remedy }
     }
 
     pub(crate) fn ragged(found: usize, expected: impl Into<String>) -> Self {

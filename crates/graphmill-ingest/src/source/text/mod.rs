@@ -8,6 +8,8 @@ mod digits;
 mod edge_lines;
 mod fault;
 mod fields;
+mod header_rule;
+mod name_lines;
 mod number;
 mod plain_lines;
 mod read;
@@ -28,11 +30,12 @@ pub(crate) use edge_lines::{EdgeColumns, EdgeLines, Parsed};
 pub(crate) use fault::Fault;
 pub use fields::Delimiter;
 pub(crate) use fields::{Fields, is_skipped, trim, without_return};
+pub(crate) use header_rule::ID_NAMES;
 pub(crate) use number::Unfit;
 pub(crate) use read::{Lines, TextReading};
 pub(crate) mod numbers {
     //! How cells are read.
-    pub(crate) use super::number::{float, id, is_number, signed};
+    pub(crate) use super::number::{boolean, float, id, is_boolean, is_number, signed};
 }
 
 /// Files of edges as text, one input.
@@ -46,16 +49,21 @@ pub(crate) struct TextEdges {
 impl TextEdges {
     /// Looks at the first lines of every file.
     pub(crate) fn open(paths: &[PathBuf], options: &EdgeInputOptions) -> Result<Self> {
-        let forced =
-            Forced { delimiter: options.delimiter, header: options.header, ..Forced::default() };
+        let ends = [
+            options.source.clone().unwrap_or(Column::Index(0)),
+            options.destination.clone().unwrap_or(Column::Index(1)),
+        ];
+        let words = options.text_ids.then_some(&ends[..]);
+        let (delimiter, header) = (options.delimiter, options.header);
+        let forced = Forced { delimiter, header, words, table: false };
         let mut edges = TextEdges { files: Vec::new(), dialects: Vec::new(), lines: Vec::new() };
         for path in paths {
             let file = TextFile::open(path)?;
             let dialect = Dialect::find(&file, forced)?;
             let columns = columns(&dialect, options).map_err(|error| error.in_file(path))?;
             let delimiter = dialect.delimiter;
-            let on_bad_row = options.on_bad_row;
-            edges.lines.push(EdgeLines { delimiter, columns, on_bad_row, fast: true });
+            let (on_bad_row, names) = (options.on_bad_row, options.text_ids);
+            edges.lines.push(EdgeLines { delimiter, columns, on_bad_row, fast: true, names });
             edges.dialects.push(dialect);
             edges.files.push(file);
         }
@@ -135,10 +143,13 @@ impl Lines for AllEdges<'_> {
     }
 
     fn expansion(&self) -> u64 {
-        // The shortest line, `1,2` with its end, has four bytes and becomes two ids.
+        // The shortest line, `1,2` with its end, has four bytes and becomes two ids; for names each
+        // end has room for the whole text besides.
         let columns = self.lines.first().map(|lines| lines.columns);
         let value = |column: Option<usize>, bytes| column.map_or(0, |_| bytes);
-        4 + columns.map_or(0, |columns| value(columns.weight, 1) + value(columns.time, 2))
+        let names = self.lines.first().is_some_and(|lines| lines.names);
+        4 + 2 * u64::from(names)
+            + columns.map_or(0, |columns| value(columns.weight, 1) + value(columns.time, 2))
     }
 }
 

@@ -127,6 +127,17 @@ pub(crate) fn is_number(text: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok()
 }
 
+/// Whether a text is the word true or false, in upper or lower case.
+pub(crate) fn is_boolean(text: &[u8]) -> bool {
+    boolean(text).is_some()
+}
+
+/// What the word true or false says, in upper or lower case.
+pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
+    let is = |word: &[u8]| text.eq_ignore_ascii_case(word);
+    if is(b"true") { Some(true) } else { is(b"false").then_some(false) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,47 +4,20 @@
 //! first, the error that is reported is the first of the file, and memory is bounded by the number
 //! of threads. It must not know what rows are.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
 use graphmill_disk::Budget;
 
 use super::blocks::{Block, Blocks, Taken, TextFile};
 use super::dialect::Dialect;
 use super::edge_lines::{KEPT_FAULTS, Parsed};
+use crate::Result;
 use crate::progress::{Observer, Stage};
-use crate::source::chunk::{BadRow, EdgeChunk, ReadReport, TableChunk};
-use crate::{Error, Result};
+use crate::source::chunk::{BadRow, Chunk, ReadReport};
+use crate::source::turns::Turns;
 
 /// The largest block; it and what it becomes fit into the cache of a core.
 const LARGEST_BLOCK: usize = 512 << 10;
 /// The smallest block: what a tight budget leads to.
 const SMALLEST_BLOCK: usize = 64 << 10;
-
-/// Rows that are filled again and again.
-pub(crate) trait Chunk: Default + Send {
-    fn clear(&mut self);
-    fn set_first_row(&mut self, row: u64);
-}
-
-impl Chunk for EdgeChunk {
-    fn clear(&mut self) {
-        EdgeChunk::clear(self);
-    }
-
-    fn set_first_row(&mut self, row: u64) {
-        self.first_row = row;
-    }
-}
-
-impl Chunk for TableChunk {
-    fn clear(&mut self) {
-        TableChunk::clear(self);
-    }
-
-    fn set_first_row(&mut self, row: u64) {
-        self.first_row = row;
-    }
-}
 
 /// Turns lines into rows.
 pub(crate) trait Lines: Sync {
@@ -82,26 +55,14 @@ impl TextReading<'_> {
         lines: &L,
         consume: &(dyn Fn(&mut L::Chunk) -> Result<()> + Sync),
     ) -> Result<ReadReport> {
-        let pool = graphmill_disk::pool()?;
-        let (workers, length) = self.plan(pool.current_num_threads(), lines.expansion());
-        let blocks = Blocks::new(self.files, length);
+        let threads = graphmill_disk::pool()?.current_num_threads();
+        let (workers, length) = self.plan(threads, lines.expansion());
+        let blocks = Blocks::new(self.files, length, self.budget);
         let total = self.files.iter().map(|file| file.file.len()).sum();
         let stage = Stage::new(self.observer, self.stage, total);
-        let turns = Turns::new(self.files, stage);
-        pool.broadcast(|context| {
-            if context.index() < workers {
-                let guard = StopOnPanic(&turns);
-                if let Err(error) = self.work(&blocks, length, lines, &turns, consume) {
-                    turns.stop(error);
-                }
-                drop(guard);
-            }
-        });
-        let outcome = turns.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match outcome.error {
-            Some(error) => Err(error),
-            None => Ok(outcome.report),
-        }
+        let turns = Turns::new(Passed { file: 0, lines: 0, stage, report: ReadReport::default() });
+        let work = |turns: &Turns<_>| self.work(&blocks, length, lines, turns, consume);
+        Ok(turns.run(workers, work)?.report)
     }
 
     /// How many threads work, with blocks of which length, within half of what is free.
@@ -121,7 +82,7 @@ impl TextReading<'_> {
         blocks: &Blocks<'_>,
         length: usize,
         lines: &L,
-        turns: &Turns<'_>,
+        turns: &Turns<Passed<'_>>,
         consume: &(dyn Fn(&mut L::Chunk) -> Result<()> + Sync),
     ) -> Result<()> {
         let expanded = length as u64 * lines.expansion();
@@ -139,7 +100,9 @@ impl TextReading<'_> {
                 Taken::Block => Ok(self.parse(&block, lines, &mut chunk)),
             };
             let rows = parsed.as_ref().map_or(0, |parsed| parsed.rows);
-            let Some((first_row, turn)) = turns.pass(&block, parsed) else { return Ok(()) };
+            let turn = block.index..block.index + 1;
+            let passed = turns.pass(turn, |passed| self.add(passed, &block, parsed?));
+            let Some((first_row, turn)) = passed else { return Ok(()) };
             if !self.ordered {
                 turn.end();
                 chunk.set_first_row(first_row);
@@ -179,124 +142,43 @@ impl TextReading<'_> {
         lines.parse(block.file, text, end, chunk, &mut parsed);
         parsed
     }
-}
 
-/// Who is next, and what all blocks before came to.
-struct Turns<'a> {
-    files: &'a [TextFile],
-    state: Mutex<State<'a>>,
-    changed: Condvar,
-}
-
-struct State<'a> {
-    next: u64,
-    file: usize,
-    lines: u64,
-    stage: Stage<'a>,
-    report: ReadReport,
-    stopped: bool,
-    error: Option<Error>,
-}
-
-impl<'a> Turns<'a> {
-    fn new(files: &'a [TextFile], stage: Stage<'a>) -> Self {
-        let state = State {
-            next: 0,
-            file: 0,
-            lines: 0,
-            stage,
-            report: ReadReport::default(),
-            stopped: false,
-            error: None,
-        };
-        Turns { files, state: Mutex::new(state), changed: Condvar::new() }
-    }
-
-    fn stopped(&self) -> bool {
-        lock(&self.state).stopped
-    }
-
-    fn stop(&self, error: Error) {
-        let mut state = lock(&self.state);
-        state.stopped = true;
-        state.error.get_or_insert(error);
-        self.changed.notify_all();
-    }
-
-    /// Waits for the block's turn and adds it to the report: gives the number of its first row, or
-    /// None if the reading has ended.
-    fn pass(&self, block: &Block, parsed: Result<Parsed>) -> Option<(u64, Turn<'_, 'a>)> {
-        let mut state = lock(&self.state);
-        while state.next != block.index && !state.stopped {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    /// Adds a block to what was read, and gives the number of its first row.
+    fn add(&self, passed: &mut Passed<'_>, block: &Block, parsed: Parsed) -> Result<u64> {
+        if passed.file != block.file {
+            passed.file = block.file;
+            passed.lines = 0;
         }
-        if state.stopped {
-            return None;
-        }
-        if state.file != block.file {
-            state.file = block.file;
-            state.lines = 0;
-        }
-        let first_row = state.report.rows;
-        let passed = parsed.and_then(|parsed| self.add(&mut state, block, parsed));
-        drop(state);
-        match passed {
-            Ok(()) => Some((first_row, Turn(self))),
-            Err(error) => {
-                self.stop(error);
-                None
-            }
-        }
-    }
-
-    fn add(&self, state: &mut State<'_>, block: &Block, parsed: Parsed) -> Result<()> {
         let path = self.files[block.file].file.path();
         let mut faults = parsed.faults.into_iter();
         if parsed.stopped
             && let Some(fault) = faults.next()
         {
-            return Err(fault.into_error(path, state.lines));
+            return Err(fault.into_error(path, passed.lines));
         }
-        let report = &mut state.report;
+        let report = &mut passed.report;
+        let first_row = report.rows;
         report.rows += parsed.rows;
         report.skipped += parsed.skipped;
         report.bytes += block.consumed;
         for fault in faults {
             if report.bad_examples.len() < KEPT_FAULTS {
-                let place = fault.place(state.lines);
+                let place = fault.place(passed.lines);
                 let (file, found, expected) = (path.to_path_buf(), fault.found, fault.expected);
                 report.bad_examples.push(BadRow { file, place, found, expected });
             }
         }
-        state.lines += parsed.lines;
-        state.stage.advance(block.consumed)
+        passed.lines += parsed.lines;
+        passed.stage.advance(block.consumed)?;
+        Ok(first_row)
     }
 }
 
-/// The right to be the one whose rows come next.
-#[must_use]
-struct Turn<'t, 'a>(&'t Turns<'a>);
-
-impl Turn<'_, '_> {
-    fn end(self) {
-        lock(&self.0.state).next += 1;
-        self.0.changed.notify_all();
-    }
-}
-
-/// Lets nobody wait for the turn of a thread that has panicked.
-struct StopOnPanic<'t, 'a>(&'t Turns<'a>);
-
-impl Drop for StopOnPanic<'_, '_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            lock(&self.0.state).stopped = true;
-            self.0.changed.notify_all();
-        }
-    }
-}
-
-/// Locks even what a panicking thread left locked: all states here are sound between statements.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// What the blocks so far came to.
+struct Passed<'a> {
+    file: usize,
+    /// Lines of that file.
+    lines: u64,
+    stage: Stage<'a>,
+    report: ReadReport,
 }

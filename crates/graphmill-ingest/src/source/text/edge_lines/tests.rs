@@ -17,7 +17,7 @@ fn read(lines: EdgeLines, text: &str) -> (EdgeChunk, Parsed) {
 }
 
 fn lines(delimiter: Delimiter, columns: EdgeColumns, on_bad_row: OnBadRow) -> EdgeLines {
-    EdgeLines { delimiter, columns, on_bad_row, fast: true }
+    EdgeLines { delimiter, columns, on_bad_row, fast: true, names: false }
 }
 
 fn plain(weight: Option<usize>, time: Option<usize>) -> EdgeColumns {

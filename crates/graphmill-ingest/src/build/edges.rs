@@ -1,0 +1,180 @@
+//! Edges of a dataset: straight into the sorter, or into a log until nodes have their numbers.
+//! Either way they are read once, and the sorter gets what memory is left. It must not know what
+//! the numbers are for.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use graphmill_disk::{Budget, FileSystem};
+use graphmill_format::manifest::{EdgeType, FileEntry};
+
+use super::options::{BuildOptions, NodeOrder, SourceIds};
+use super::scattered;
+use super::sources::{BuildSources, EdgeSource};
+use super::waiting::Waiting;
+use crate::Result;
+use crate::dataset_writer::{DatasetWriter, NewFile};
+use crate::edge_reading::{borrowed, reading_share, refuse_empty};
+use crate::edge_sort::{EdgeSortOptions, EdgeSortReport, EdgeSorter};
+use crate::edges::EdgeValues;
+use crate::progress::Stage;
+use crate::source::{self, EdgeInput, ReadReport};
+use crate::table_writer::Written;
+
+/// What building the topology needs.
+pub(super) struct EdgeBuilder<'b> {
+    pub(super) sources: &'b BuildSources<'b>,
+    pub(super) options: &'b BuildOptions<'b>,
+    pub(super) budget: &'b Budget,
+    pub(super) file_system: &'b Arc<dyn FileSystem>,
+    pub(super) writer: &'b DatasetWriter,
+}
+
+/// The topology on the disk.
+pub(super) struct BuiltGraph {
+    entry: FileEntry,
+    pub(super) read: ReadReport,
+    pub(super) report: EdgeSortReport,
+}
+
+impl BuiltGraph {
+    pub(super) fn num_nodes(&self) -> u64 {
+        self.report.graph.num_nodes
+    }
+
+    pub(super) fn edge_type(&self) -> EdgeType {
+        EdgeType {
+            count: self.report.graph.num_edges,
+            source_rows: self.report.graph.source_rows,
+            undirected: self.report.graph.undirected,
+            graph: self.entry.clone(),
+            tables: Default::default(),
+        }
+    }
+}
+
+impl EdgeBuilder<'_> {
+    pub(super) fn open(&self) -> Result<EdgeInput<'_>> {
+        let scratch = self.writer.folder().join(".edges.scratch");
+        let options = self.options.edge_input(self.file_system.clone(), scratch);
+        match &self.sources.edges {
+            EdgeSource::Files(paths) => EdgeInput::open(paths, &options),
+            EdgeSource::Part(part) => {
+                let paths = std::slice::from_ref(&part.path);
+                EdgeInput::open(paths, &part.edge_options(&options))
+            }
+            EdgeSource::Memory(arrays) => EdgeInput::memory(*arrays, &options),
+        }
+    }
+
+    /// Whether nodes get other numbers than their ids.
+    pub(super) fn renumbers(&self) -> bool {
+        self.options.order != NodeOrder::None || self.options.ids != SourceIds::Numbers
+    }
+
+    /// Builds the topology of nodes that keep their ids; tables cover `covered` nodes.
+    pub(super) fn plain(&self, covered: u64) -> Result<BuiltGraph> {
+        let input = self.open()?;
+        let file = self.writer.create("graph", "gl")?;
+        let free = self.budget.free();
+        let (weights, times) = (input.has_weights(), input.has_times());
+        let memory = free - reading_share(free);
+        let options = self.sort_options(weights, times, self.least_nodes(covered), memory);
+        let sorter = self.sorter(options, &file)?;
+        let push = |chunk: &mut source::EdgeChunk| sorter.push(&borrowed(chunk));
+        let read = self.read(&input, &push)?;
+        let nodes = (sorter.num_nodes(), self.least_nodes(covered));
+        self.finish(sorter, file, read, nodes, None)
+    }
+
+    /// Builds the topology from the log, with the numbers that the nodes have now.
+    pub(super) fn renumbered(&self, waiting: &Waiting, covered: u64) -> Result<BuiltGraph> {
+        let Waiting { log, numbering, read, weights, times } = waiting;
+        let file = self.writer.create("graph", "gl")?;
+        let num_nodes = self.least_nodes(covered).max(numbering.count());
+        let options = self.sort_options(*weights, *times, num_nodes, self.budget.free());
+        let sorter = self.sorter(options, &file)?;
+        let stage = Mutex::new(Stage::new(self.options.observer, "sorting edges", log.rows()));
+        numbering.replay(log, &stage, &|chunk| sorter.push(&chunk))?;
+        let original_ids = numbering.original_ids(num_nodes)?;
+        let original_ids = original_ids.as_ref().map(|ids| ids as &dyn EdgeValues<i64>);
+        // Mapped ids are never scattered.
+        let needed = if self.options.ids == SourceIds::Numbers { log.id_limit() } else { 0 };
+        let nodes = (needed, self.least_nodes(covered));
+        let mut built = self.finish(sorter, file, read.clone(), nodes, original_ids)?;
+        built.report.spilled += log.bytes();
+        Ok(built)
+    }
+
+    /// Reads all edges once.
+    pub(super) fn read(
+        &self,
+        input: &EdgeInput<'_>,
+        push: &(dyn Fn(&mut source::EdgeChunk) -> Result<()> + Sync),
+    ) -> Result<ReadReport> {
+        let read = input.read(self.budget, push, self.options.observer)?;
+        match &self.sources.edges {
+            EdgeSource::Files(paths) => {
+                refuse_empty(&read, paths.first().map_or(Path::new(""), |path| path))?
+            }
+            EdgeSource::Part(part) => refuse_empty(&read, &part.path)?,
+            // An empty array is empty on purpose.
+            EdgeSource::Memory(_) => {}
+        }
+        Ok(read)
+    }
+
+    /// Nodes that there are at least, whatever the edges say.
+    pub(super) fn least_nodes(&self, covered: u64) -> u64 {
+        covered.max(self.options.topology.num_nodes).max(self.sources.num_nodes.unwrap_or(0))
+    }
+
+    fn sort_options(
+        &self,
+        weights: bool,
+        times: bool,
+        num_nodes: u64,
+        memory: u64,
+    ) -> EdgeSortOptions<'_> {
+        let mut options = self.options.topology;
+        options = options.num_nodes(num_nodes).weights(weights).times(times).memory(memory);
+        if weights || times || !self.sources.edge_features.is_empty() {
+            options = options.edge_ids(true);
+        }
+        match self.options.observer {
+            Some(observer) => options.observer(observer),
+            None => options,
+        }
+    }
+
+    fn sorter<'s>(&self, options: EdgeSortOptions<'s>, file: &NewFile) -> Result<EdgeSorter<'s>> {
+        EdgeSorter::new(options, self.budget, self.file_system.clone(), file.file().path())
+    }
+
+    /// Writes the lists; `needed` nodes are demanded by the ids of the edges.
+    fn finish(
+        &self,
+        sorter: EdgeSorter<'_>,
+        file: NewFile,
+        read: ReadReport,
+        (needed, covered): (u64, u64),
+        original_ids: Option<&dyn EdgeValues<i64>>,
+    ) -> Result<BuiltGraph> {
+        scattered::check_rows(needed, read.rows, covered)?;
+        let path = file.file().path().to_path_buf();
+        let (written, report): (Written, EdgeSortReport) =
+            sorter.finish(file.file(), &path, original_ids)?;
+        let added = self.options.topology.add_self_loops;
+        scattered::check_lists(
+            file.file(),
+            &written,
+            &report,
+            needed,
+            covered,
+            added,
+            self.budget,
+        )?;
+        let entry = self.writer.keep(file, &written)?;
+        Ok(BuiltGraph { entry, read, report })
+    }
+}

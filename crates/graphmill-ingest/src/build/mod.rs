@@ -1,0 +1,284 @@
+//! A dataset from raw sources: edges, tables and splits in one go.
+//!
+//! Everything is read once and within one budget. Tables come first where nodes keep their ids,
+//! because they decide with the edges how many nodes there are; where nodes are renumbered, the
+//! edges come first and wait in a log until every node has its number. It must not know what
+//! sources look like inside, nor how rows and edges are sorted.
+
+mod classes;
+mod edges;
+mod node_tables;
+mod options;
+mod report;
+mod scattered;
+mod sources;
+mod splits;
+mod waiting;
+
+pub use options::{BuildOptions, NodeOrder, SourceIds};
+pub use report::{BuildReport, TableReport};
+pub use sources::{BuildSources, EdgeSource, TableSource};
+
+use std::path::Path;
+use std::sync::Arc;
+
+use graphmill_disk::{Budget, FileSystem, RealFileSystem};
+use graphmill_format::manifest::{self, FileEntry, NodeIds, Split};
+
+use crate::dataset_writer::{self, DatasetWriter};
+use crate::node_numbers::NodeNumbers;
+use crate::{Error, Result};
+use edges::{BuiltGraph, EdgeBuilder};
+use node_tables::{BuiltTable, Role, TableBuilder, TableTask};
+use report::Stopwatch;
+use splits::SplitReader;
+use waiting::Waiting;
+
+/// The table that holds the features of the edges.
+pub const EDGE_FEATURES: &str = "edge_attr";
+
+/// Builds a dataset in `folder`; it appears whole or not at all.
+///
+/// ```
+/// use graphmill_ingest::build::{BuildOptions, BuildSources, EdgeSource, TableSource, build};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let (edges, labels) = (folder.path().join("edges.csv"), folder.path().join("labels.csv"));
+/// std::fs::write(&edges, "src,dst\n0,1\n1,2\n")?;
+/// std::fs::write(&labels, "kind\npaper\nbook\npaper\n")?;
+/// let sources = BuildSources::new(EdgeSource::Files(vec![edges]))
+///     .labels(TableSource::Files(vec![labels]));
+/// let report = build(&folder.path().join("dataset"), &sources, &BuildOptions::new())?;
+/// assert_eq!(report.manifest.node().count, 3);
+/// assert_eq!(report.manifest.node().classes["y"], ["book", "paper"]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn build(
+    folder: &Path,
+    sources: &BuildSources<'_>,
+    options: &BuildOptions<'_>,
+) -> Result<BuildReport> {
+    build_on(Arc::new(RealFileSystem), folder, sources, options)
+}
+
+/// The same on another file system, such as one that fails on purpose.
+pub fn build_on(
+    file_system: Arc<dyn FileSystem>,
+    folder: &Path,
+    sources: &BuildSources<'_>,
+    options: &BuildOptions<'_>,
+) -> Result<BuildReport> {
+    let budget = options.budget.clone();
+    let budget = budget.unwrap_or_else(|| Budget::new(graphmill_disk::default_budget()));
+    let sources = sources.clone().with_folder(options.input.format, &budget)?;
+    check_names(&sources)?;
+    refuse_sources_of_ours(folder, &sources)?;
+    let writer = DatasetWriter::begin_on(file_system.clone(), folder, options.overwrite)?;
+    Build { sources: &sources, options, budget: &budget, file_system: &file_system }.run(writer)
+}
+
+/// A build under way.
+struct Build<'b> {
+    sources: &'b BuildSources<'b>,
+    options: &'b BuildOptions<'b>,
+    budget: &'b Budget,
+    file_system: &'b Arc<dyn FileSystem>,
+}
+
+impl Build<'_> {
+    fn run(&self, mut writer: DatasetWriter) -> Result<BuildReport> {
+        let mut watch = Stopwatch::start();
+        let (graph, tables, splits, ids) = self.write(&writer, &mut watch)?;
+        writer.record_graph(graph.num_nodes(), graph.edge_type(), false)?;
+        let manifest = writer.manifest_mut()?;
+        manifest.order = self.options.order.name().to_owned();
+        let mut reports = Vec::new();
+        for (entry, classes, report) in tables {
+            let name = report.name.clone();
+            if report.of_edges {
+                let edge = manifest.edges.get_mut(manifest::EDGE_TYPE).expect(ONLY_TYPE);
+                edge.tables.insert(name, entry);
+            } else {
+                let node = manifest.nodes.get_mut(manifest::NODE_TYPE).expect(ONLY_TYPE);
+                if !classes.is_empty() {
+                    node.classes.insert(name.clone(), classes);
+                }
+                node.tables.insert(name, entry);
+            }
+            reports.push(report);
+        }
+        manifest.nodes.get_mut(manifest::NODE_TYPE).expect(ONLY_TYPE).ids = ids;
+        let counts = splits.iter().map(|(name, split)| (name.clone(), split.count)).collect();
+        manifest.splits = splits.into_iter().collect();
+        let manifest = writer.publish()?;
+        watch.lap("publishing");
+        Ok(BuildReport {
+            manifest,
+            edges: graph.read,
+            topology: graph.report,
+            tables: reports,
+            splits: counts,
+            stages: watch.finish(),
+            peak_memory: self.budget.peak(),
+        })
+    }
+
+    /// Writes every file of the dataset.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the parts of a manifest, named where they are used"
+    )]
+    fn write(
+        &self,
+        writer: &DatasetWriter,
+        watch: &mut Stopwatch,
+    ) -> Result<(
+        BuiltGraph,
+        Vec<(FileEntry, Vec<String>, TableReport)>,
+        Vec<(String, Split)>,
+        Option<NodeIds>,
+    )> {
+        let Build { sources, options, budget, file_system } = *self;
+        let edges = EdgeBuilder { sources, options, budget, file_system, writer };
+        let waiting = if edges.renumbers() {
+            let tables = TableBuilder { options, budget, file_system, writer, numbers: None };
+            let waiting = Waiting::new(&edges, &tables, &self.node_tasks())?;
+            watch.lap("numbering nodes");
+            Some(waiting)
+        } else {
+            None
+        };
+        let numbers = waiting.as_ref().map(Waiting::numbers);
+        let mut tables = self.tables(writer, numbers)?;
+        if !tables.is_empty() {
+            watch.lap("tables");
+        }
+        let of_nodes = tables.iter().filter(|table| !table.report.of_edges);
+        let covered = of_nodes.map(|table| table.rows).max().unwrap_or(0);
+        let graph = match &waiting {
+            Some(waiting) => edges.renumbered(waiting, covered)?,
+            None => edges.plain(covered)?,
+        };
+        watch.lap("edges");
+        tables.iter_mut().try_for_each(|table| complete(table, &graph))?;
+        let splits = self.splits(writer, numbers, graph.num_nodes())?;
+        let ids = match &waiting {
+            Some(waiting) => Some(waiting.write_ids(writer, options.ids, graph.num_nodes())?),
+            None => None,
+        };
+        let kept = tables.into_iter().map(|table| table.keep(writer));
+        let kept = kept.collect::<Result<_>>()?;
+        watch.lap("splits and syncing");
+        Ok((graph, kept, splits, ids))
+    }
+
+    /// The tables of the nodes.
+    fn node_tasks(&self) -> Vec<TableTask<'_, '_>> {
+        let sources = self.sources;
+        let mut tasks = Vec::new();
+        if !sources.features.is_empty() {
+            let (name, role) = (manifest::FEATURES, Role::Features);
+            tasks.push(TableTask { name, role, sources: &sources.features });
+        }
+        if let Some(labels) = &sources.labels {
+            let (name, role) = (manifest::LABELS, Role::Labels);
+            tasks.push(TableTask { name, role, sources: std::slice::from_ref(labels) });
+        }
+        for (name, source) in &sources.tables {
+            let sources = std::slice::from_ref(source);
+            tasks.push(TableTask { name, role: Role::Other, sources });
+        }
+        tasks
+    }
+
+    fn tables(
+        &self,
+        writer: &DatasetWriter,
+        numbers: Option<&dyn NodeNumbers>,
+    ) -> Result<Vec<BuiltTable>> {
+        let Build { options, budget, file_system, .. } = *self;
+        let builder = TableBuilder { options, budget, file_system, writer, numbers };
+        let mut tasks = self.node_tasks();
+        if !self.sources.edge_features.is_empty() {
+            let sources = &self.sources.edge_features;
+            tasks.push(TableTask { name: EDGE_FEATURES, role: Role::EdgeFeatures, sources });
+        }
+        tasks.iter().map(|task| builder.build(task)).collect()
+    }
+
+    fn splits(
+        &self,
+        writer: &DatasetWriter,
+        numbers: Option<&dyn NodeNumbers>,
+        num_nodes: u64,
+    ) -> Result<Vec<(String, Split)>> {
+        let reader = SplitReader { options: self.options, budget: self.budget, numbers, num_nodes };
+        let write = |(name, source): &(String, TableSource<'_>)| {
+            let file = writer.create(&format!("split-{name}"), "gd")?;
+            let (written, count) = reader.write(name, source, file.file())?;
+            let file = writer.keep(file, &written)?;
+            Ok((name.clone(), Split { node_type: manifest::NODE_TYPE.to_owned(), count, file }))
+        };
+        self.sources.splits.iter().map(write).collect()
+    }
+}
+
+const ONLY_TYPE: &str = "a manifest that was just made has the only type";
+
+/// Gives a table the rows that it lacks.
+fn complete(table: &mut BuiltTable, graph: &BuiltGraph) -> Result<()> {
+    if !table.report.of_edges {
+        return table.extend(graph.num_nodes());
+    }
+    let rows = graph.report.graph.source_rows;
+    if table.rows == rows && graph.read.skipped == 0 {
+        return Ok(());
+    }
+    let (found, remedy) = if graph.read.skipped > 0 {
+        let found = format!("{} rows, and {} edges left out", table.rows, graph.read.skipped);
+        (found, "correct the edges: features cannot be joined to edges that were left out")
+    } else {
+        (format!("{} rows", table.rows), "give a row for each row of the edges, in their order")
+    };
+    let expected = format!("{rows}, one for each row of the edges");
+    Err(Error::source("features of the edges", found, expected, remedy))
+}
+
+/// Names are checked before anything is read.
+fn check_names(sources: &BuildSources<'_>) -> Result<()> {
+    let mut seen = Vec::new();
+    if !sources.features.is_empty() {
+        seen.push(manifest::FEATURES);
+    }
+    if sources.labels.is_some() {
+        seen.push(manifest::LABELS);
+    }
+    for (name, _) in &sources.tables {
+        dataset_writer::check_table_name(name, seen.contains(&name.as_str()))?;
+        seen.push(name);
+    }
+    let mut seen = Vec::new();
+    for (name, _) in &sources.splits {
+        dataset_writer::check_name("split", name, seen.contains(&name))?;
+        seen.push(name);
+    }
+    Ok(())
+}
+
+/// A build clears files of ours from its folder; a source among them would be lost.
+fn refuse_sources_of_ours(folder: &Path, sources: &BuildSources<'_>) -> Result<()> {
+    let Ok(folder) = std::fs::canonicalize(folder) else { return Ok(()) };
+    for path in sources.paths() {
+        let Ok(path) = std::fs::canonicalize(path) else { continue };
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_ours = manifest::is_file_name(name) || name == manifest::FILE_NAME;
+        if path == folder || (path.parent() == Some(&folder) && is_ours) {
+            let problem =
+                format!("`{}` is source and target; build into another folder", path.display());
+            return Err(Error::request("build", problem));
+        }
+    }
+    Ok(())
+}

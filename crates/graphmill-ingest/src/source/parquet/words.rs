@@ -1,0 +1,57 @@
+//! Columns of text, and of integers taken as text.
+//! Strings are read as views of their pages, so that a word that occurs often lies in memory once;
+//! what is handed on is cut into chunks of bounded length. It must not know what words mean.
+
+use std::ops::Range;
+
+use arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use arrow::error::ArrowError;
+
+use crate::source::names::LONGEST_NAME;
+
+/// Bytes of words in one chunk, beyond which no further row is added.
+const CHUNK: usize = 512 << 10;
+/// What the words of one column of a chunk take at most, while they grow.
+pub(super) const CHUNK_MEMORY: u64 = 2 * (CHUNK + LONGEST_NAME) as u64;
+
+/// Whether a column holds text.
+pub(super) fn is_text(data: &DataType) -> bool {
+    match data {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_text(values),
+        _ => false,
+    }
+}
+
+/// Whether a column can be taken as words.
+pub(super) fn is_wordy(data: &DataType) -> bool {
+    is_text(data) || data.is_integer()
+}
+
+/// A column of a batch as words.
+pub(super) struct Words(StringViewArray);
+
+impl Words {
+    pub(super) fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
+        Ok(Words(cast(array, &DataType::Utf8View)?.as_string_view().clone()))
+    }
+
+    /// The word of a row, if there is one.
+    pub(super) fn get(&self, row: usize) -> Option<&str> {
+        self.0.is_valid(row).then(|| self.0.value(row))
+    }
+}
+
+/// The first rows of some whose words fit into one chunk, at least one.
+pub(super) fn fitting(rows: Range<usize>, words: &[&Words]) -> Range<usize> {
+    let mut bytes = 0;
+    let mut end = rows.start;
+    while end < rows.end && bytes <= CHUNK {
+        let length = |words: &&Words| words.get(end).map_or(0, |word| word.len().min(LONGEST_NAME));
+        bytes += words.iter().map(length).sum::<usize>();
+        end += 1;
+    }
+    rows.start..end
+}

@@ -1,0 +1,104 @@
+//! Whether a first line names its columns.
+//! Where rows start with numbers, a line that does not is a header; where ids are words, only the
+//! usual names of columns tell one. The dialect of a file asks here unless the user has said it.
+//! It must not know delimiters.
+
+use super::number::{is_boolean, is_number};
+use crate::source::options::Column;
+
+/// Names that make a column of a table the one of ids.
+pub(crate) const ID_NAMES: [&str; 2] = ["id", "node_id"];
+/// Names of columns that hold an end of an edge or the id of a node.
+const USUAL_NAMES: [&str; 27] = [
+    "src",
+    "source",
+    "from",
+    "dst",
+    "dest",
+    "destination",
+    "target",
+    "to",
+    "id",
+    "node",
+    "node_id",
+    "nodeid",
+    "src_id",
+    "source_id",
+    "sourceid",
+    "from_id",
+    "fromid",
+    "from_node_id",
+    "fromnodeid",
+    "dst_id",
+    "destination_id",
+    "target_id",
+    "targetid",
+    "to_id",
+    "toid",
+    "to_node_id",
+    "tonodeid",
+];
+
+/// The rule for ids that are numbers: both first fields are none.
+///
+/// In a table, the words true and false are no names, and a field that stands alone may be a class
+/// as well as a name: numbers or booleans below it tell.
+pub(super) fn names_numbers(first: &[String], below: Option<&[String]>, table: bool) -> bool {
+    let is_value =
+        |text: &String| is_number(text.as_bytes()) || (table && is_boolean(text.as_bytes()));
+    match first {
+        [source, destination, ..] => !is_value(source) && !is_value(destination),
+        [only] => table && !is_value(only) && below.is_some_and(|row| row.iter().all(is_value)),
+        [] => false,
+    }
+}
+
+/// The rule for ids that are words: each column of ids has a usual name, or the one asked for.
+///
+/// Without columns, which only tables are, one must be called as ids are.
+pub(super) fn names_words(first: &[String], ids: &[Column]) -> bool {
+    let called = |name: &str| first.iter().any(|field| field.eq_ignore_ascii_case(name));
+    if ids.is_empty() {
+        return ID_NAMES.into_iter().any(called);
+    }
+    ids.iter().all(|column| match column {
+        Column::Name(name) => called(name),
+        Column::Index(index) => first
+            .get(*index)
+            .is_some_and(|field| USUAL_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(line: &str) -> Vec<String> {
+        line.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_are_a_header_only_under_usual_names_or_those_asked_for() {
+        let ends = [Column::Index(0), Column::Index(1)];
+        for line in ["src,dst", "Source,TARGET,weight", "from,to", "FromNodeId,ToNodeId"] {
+            assert!(names_words(&fields(line), &ends), "{line}");
+        }
+        for line in ["alice,bob", "src,bob", "name,friend", "src"] {
+            assert!(!names_words(&fields(line), &ends), "{line}");
+        }
+        let named = [Column::Name("Name".to_owned()), Column::Name("friend".to_owned())];
+        assert!(names_words(&fields("age,name,FRIEND"), &named));
+        assert!(!names_words(&fields("age,name"), &named));
+        assert!(names_words(&fields("x,Node_ID"), &[]));
+        assert!(!names_words(&fields("x,y"), &[]));
+    }
+
+    #[test]
+    fn booleans_are_values_of_tables() {
+        let below = fields("true");
+        assert!(names_numbers(&fields("is_train"), Some(&below), true));
+        assert!(!names_numbers(&fields("False"), Some(&below), true));
+        assert!(!names_numbers(&fields("true,false"), None, true));
+        assert!(names_numbers(&fields("true,false"), None, false));
+    }
+}

@@ -1,0 +1,4 @@
+//! The header of a `.npy`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| graphmill_ingest::source::fuzzing::npy(data));
