@@ -11,7 +11,7 @@ use graphmill_sample::Sample;
 pub struct Batch {
     /// Number of seeds: the first so many nodes of the sample.
     pub batch_size: usize,
-    /// The sampled neighbourhood.
+    /// The sampled neighbourhood; its nodes are numbers, or ids of the source if the loader was asked for those.
     pub sample: Sample,
     /// Where each seed stands among the seeds that the loader was given.
     pub input_positions: Vec<i64>,

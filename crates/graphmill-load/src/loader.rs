@@ -4,10 +4,10 @@
 
 use crate::columns::Columns;
 use crate::epoch::{BatchSeeds, EpochOrder};
-use crate::{Batch, BatchMemory, Error, LoaderOptions, Result};
+use crate::{Batch, BatchMemory, Error, LoaderOptions, Result, Seeds};
 use graphmill_disk::Reservation;
 use graphmill_format::Direction;
-use graphmill_sample::{FanoutOptions, Sample, Scratch, check_fanouts, check_seeds, sample_within};
+use graphmill_sample::{FanoutOptions, Sample, Scratch, check_fanouts, sample_within};
 use graphmill_store::Dataset;
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -36,19 +36,21 @@ struct Order {
 }
 
 impl NeighborLoader {
-    /// A loader over the neighbourhoods of `seeds`; everything that can be checked now is.
+    /// A loader over the neighbourhoods of `seeds`, which are ids of the source; everything that can be checked now is.
     pub fn new(dataset: Dataset, seeds: Vec<i64>, options: LoaderOptions) -> Result<Self> {
+        Self::over(dataset, Seeds::Original(seeds), options)
+    }
+
+    /// The same for seeds that are named in any way.
+    pub fn over(dataset: Dataset, seeds: Seeds, options: LoaderOptions) -> Result<Self> {
         check_fanouts(&options.fanouts)?;
-        check_seeds(&seeds, dataset.graph().num_nodes())?;
+        let (seeds, memory) = seeds.numbers(&dataset)?;
         if options.direction == Direction::Both {
             return Err(graphmill_sample::Error::Direction { found: options.direction }.into());
         }
         dataset.graph().sections(options.direction)?;
         let columns = Columns::of_nodes(&dataset, options.columns.as_deref(), options.backend)?;
         let edge_columns = edge_columns(&dataset, &options)?;
-        let what = format!("the list of {} seeds", seeds.len());
-        let memory = dataset.budget().reserve(8 * seeds.len() as u64, &what)?;
-        let seeds: Arc<[i64]> = seeds.into();
         let order = EpochOrder::new(seeds.clone(), options.batch_size)?;
         let num_batches = order.drop_last(options.drop_last).num_batches();
         Ok(NeighborLoader {
@@ -69,7 +71,7 @@ impl NeighborLoader {
         &self.dataset
     }
 
-    /// The seeds as given.
+    /// The seeds in the order given, as numbers of nodes.
     pub fn seeds(&self) -> &[i64] {
         &self.seeds
     }
@@ -101,7 +103,7 @@ impl NeighborLoader {
         let seeds_memory = reserve("the seed positions", 8 * batch_size as u64)?;
         let mut lists_memory = reserve("the sampled lists", 0)?;
         let BatchSeeds { positions, ids } = order.order.batch(index)?;
-        let sample = self.sample(&ids, epoch, index, &mut lists_memory)?;
+        let mut sample = self.sample(&ids, epoch, index, &mut lists_memory)?;
         drop((ids, ids_memory));
 
         let (nodes, edges) = (sample.nodes.len(), sample.edge_ids.len());
@@ -112,6 +114,9 @@ impl NeighborLoader {
         let columns = self.columns.gather(&sample.nodes)?;
         let edge_columns = self.edge_columns.gather(&sample.edge_ids)?;
         rows_memory.shrink(work_bytes);
+        if self.options.original {
+            self.dataset.ids().make_original(&mut sample.nodes)?;
+        }
         Ok(Batch {
             batch_size,
             sample,

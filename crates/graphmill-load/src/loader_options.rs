@@ -29,6 +29,8 @@ pub struct LoaderOptions {
     pub backend: Backend,
     /// The seed of all randomness.
     pub seed: u64,
+    /// Whether the nodes of a batch are told by their ids in the source instead of their numbers.
+    pub original: bool,
 }
 
 impl LoaderOptions {
@@ -45,6 +47,7 @@ impl LoaderOptions {
             edge_columns: None,
             backend: Backend::Mapped,
             seed: 0,
+            original: false,
         }
     }
 
@@ -91,5 +94,10 @@ impl LoaderOptions {
     /// Sets the seed of all randomness.
     pub fn seed(self, seed: u64) -> Self {
         LoaderOptions { seed, ..self }
+    }
+
+    /// Tells the nodes of a batch by their ids in the source; for ids that were text, by the place of their names.
+    pub fn original(self, original: bool) -> Self {
+        LoaderOptions { original, ..self }
     }
 }

@@ -3,7 +3,7 @@
 //! Everything is opened at once, so that a dataset replaced meanwhile cannot mix generations: what was opened stays
 //! readable through its maps, and an opening that finds the files gone starts again with the new manifest.
 
-use crate::{Error, Graph, Result, Table};
+use crate::{Error, Graph, NodeIds, Result, Table};
 use graphmill_disk::{Budget, Pread, ReadAt};
 use graphmill_format::manifest::{self, FileEntry, Manifest};
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ pub struct Dataset {
     path: PathBuf,
     manifest: Arc<Manifest>,
     graph: Graph,
+    ids: Arc<NodeIds>,
     tables: Arc<BTreeMap<String, Table>>,
     edge_tables: Arc<BTreeMap<String, Table>>,
     splits: Arc<BTreeMap<String, Table>>,
@@ -52,6 +53,7 @@ impl Dataset {
         check_entry(graph.mapped().as_ref(), &edge.graph)?;
         check_count(graph.path(), "number of nodes", graph.num_nodes(), node.count)?;
         check_count(graph.path(), "number of edges", graph.num_edges(), edge.count)?;
+        let ids = NodeIds::open(path, &graph, node.ids.as_ref())?;
         let tables = open_tables(path, &node.tables, node.count)?;
         let edge_tables = open_tables(path, &edge.tables, edge.source_rows)?;
         let mut splits = BTreeMap::new();
@@ -61,6 +63,7 @@ impl Dataset {
         Ok(Dataset {
             path: path.to_path_buf(),
             graph,
+            ids: Arc::new(ids),
             tables: Arc::new(tables),
             edge_tables: Arc::new(edge_tables),
             splits: Arc::new(splits),
@@ -89,6 +92,47 @@ impl Dataset {
         &self.budget
     }
 
+    /// What leads from the ids of the source to the numbers of the nodes.
+    pub fn ids(&self) -> &NodeIds {
+        &self.ids
+    }
+
+    /// Whether a node's number is not its id in the source.
+    pub fn is_renumbered(&self) -> bool {
+        !self.ids.are_numbers()
+    }
+
+    /// The ids that these nodes have in the source.
+    pub fn original_ids(&self, numbers: &[i64]) -> Result<Vec<i64>> {
+        let mut ids = numbers.to_vec();
+        self.ids.make_original(&mut ids)?;
+        Ok(ids)
+    }
+
+    /// The nodes that have these ids in the source.
+    pub fn node_ids(&self, original: &[i64]) -> Result<Vec<i64>> {
+        let mut numbers = original.to_vec();
+        self.ids.make_numbers(&mut numbers)?;
+        Ok(numbers)
+    }
+
+    /// The names of these nodes, if the ids of the source are text.
+    pub fn node_names(&self, numbers: &[i64]) -> Result<Vec<String>> {
+        let mut names = Vec::with_capacity(numbers.len());
+        self.ids.visit_names(numbers, |name| names.push(name.to_owned()))?;
+        Ok(names)
+    }
+
+    /// The nodes with these names, if the ids of the source are text.
+    pub fn node_ids_of_names<S: AsRef<str>>(&self, names: &[S]) -> Result<Vec<i64>> {
+        self.ids.numbers_of_names(names)
+    }
+
+    /// The names of the classes that the numbers of a table stand for, if they were text.
+    pub fn class_names(&self, table: &str) -> Option<&[String]> {
+        self.manifest.node().classes.get(table).map(Vec::as_slice)
+    }
+
     /// A table of the nodes by name; `x` holds the features and `y` the labels.
     pub fn table(&self, name: &str) -> Result<&Table> {
         self.find(&self.tables, "table", name)
@@ -99,7 +143,7 @@ impl Dataset {
         self.find(&self.edge_tables, "edge table", name)
     }
 
-    /// A named list of nodes, an `int64` vector.
+    /// A named list of nodes by their numbers, an `int64` vector.
     pub fn split(&self, name: &str) -> Result<&Table> {
         self.find(&self.splits, "split", name)
     }
@@ -164,7 +208,7 @@ pub(crate) fn check_count(
     Err(Error::ManifestMismatch { path: path.to_path_buf(), what, found, expected })
 }
 
-fn open_table(folder: &Path, entry: &FileEntry, rows: u64) -> Result<Table> {
+pub(crate) fn open_table(folder: &Path, entry: &FileEntry, rows: u64) -> Result<Table> {
     let table = Table::open(folder.join(&entry.name))?;
     check_entry(table.mapped().as_ref(), entry)?;
     check_count(table.path(), "number of rows", table.shape().rows(), rows)?;

@@ -71,6 +71,36 @@ pub enum Error {
         /// The names that exist.
         available: Vec<String>,
     },
+    /// An id of the source that no node has.
+    #[error("original id {id} at position {position} is not a node of `{}`; give ids of the source", path.display())]
+    UnknownId {
+        /// The dataset.
+        path: PathBuf,
+        /// The id that was asked for.
+        id: i64,
+        /// Where among the ids.
+        position: usize,
+    },
+    /// A name that no node has.
+    #[error("the name {name:?} at position {position} is not a node of `{}`; give ids of the source", path.display())]
+    UnknownNode {
+        /// The dataset.
+        path: PathBuf,
+        /// The name that was asked for.
+        name: String,
+        /// Where among the names.
+        position: usize,
+    },
+    /// Names where ids are integers.
+    #[error("{found} was given, but the ids of `{}` are {expected}", path.display())]
+    IdKind {
+        /// The dataset.
+        path: PathBuf,
+        /// What was given.
+        found: &'static str,
+        /// What the ids are.
+        expected: &'static str,
+    },
     /// The manifest and a file that it names do not belong together.
     #[error("`{}`: {what} is {found}, but dataset.json says {expected}; restore the file or build the dataset again",
         path.display())]

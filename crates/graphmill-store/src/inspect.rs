@@ -1,8 +1,9 @@
 //! What is in a file: the facts that `graphmill inspect` and `repr` tell.
 
-use crate::{Graph, Result, Table};
+use crate::{Dataset, Graph, IdKind, Result, Table};
 use graphmill_disk::{ReadAt, Residency, residency};
 use graphmill_format::{Direction, Section, SectionKind};
+use std::collections::BTreeMap;
 
 /// How many neighbours nodes have in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,6 +51,28 @@ pub fn bits_per_edge(graph: &Graph) -> Option<f64> {
 pub fn contents(sections: &[Section]) -> Vec<(String, u64)> {
     let visible = sections.iter().filter(|section| section.kind != Some(SectionKind::Digests));
     visible.map(|section| (section.to_string(), section.length())).collect()
+}
+
+/// How the nodes of a dataset were numbered, and which numbers in tables have names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbering {
+    /// By what the nodes are ordered; `none` if as in the source.
+    pub order: String,
+    /// What the ids of the source are.
+    pub ids: IdKind,
+    /// How many classes have names, by table.
+    pub classes: BTreeMap<String, usize>,
+}
+
+/// Looks at two ids at most.
+pub fn numbering(dataset: &Dataset) -> Result<Numbering> {
+    let manifest = dataset.manifest();
+    let classes = manifest.node().classes.iter();
+    Ok(Numbering {
+        order: manifest.order.clone(),
+        ids: dataset.ids().kind()?,
+        classes: classes.map(|(table, names)| (table.clone(), names.len())).collect(),
+    })
 }
 
 /// How much of a topology is in the page cache.

@@ -1,8 +1,8 @@
 //! Files become stores: opened in microseconds, checked, mapped.
 //!
 //! This room stands between the bytes on disk and everything that reads a graph: [`Graph`] gives degrees and neighbour
-//! lists, [`Table`] gives rows, [`Dataset`] holds both together with labels and splits, [`verify`] reads every byte and
-//! names every fault. It reads our files and GraphZero's alike, and it knows nothing of how files are made.
+//! lists, [`Table`] gives rows, [`NodeIds`] leads from the ids of the source to the numbers of nodes, [`Dataset`] holds
+//! them together with labels and splits, [`verify`] reads every byte and names every fault. It reads our files and GraphZero's alike, and it knows nothing of how files are made.
 //!
 //! Nothing that comes from a file is used as an index before it has been checked: a lying file costs an error, never a
 //! crash.
@@ -16,6 +16,8 @@ mod error;
 mod graph;
 pub mod inspect;
 mod mapped_file;
+mod names;
+mod node_ids;
 mod table;
 pub mod verify;
 
@@ -23,4 +25,5 @@ pub use dataset::Dataset;
 pub use error::{Error, Result};
 pub use graph::{Graph, Lists, Neighbours};
 pub use mapped_file::Origin;
+pub use node_ids::{IdKind, NodeIds};
 pub use table::Table;

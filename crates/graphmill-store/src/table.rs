@@ -1,9 +1,9 @@
 //! Rows: features, labels and every other per-node or per-edge column.
 
-use crate::mapped_file::{self, Origin, check_index};
+use crate::mapped_file::{self, Origin, check_index, elements};
 use crate::{Error, Result};
 use graphmill_disk::{Mapped, ReadAt};
-use graphmill_format::{FileKind, Header, Section, TableShape, graphzero};
+use graphmill_format::{ElementType, FileKind, Header, Section, TableShape, graphzero};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -66,6 +66,31 @@ impl Table {
         let start = self.row_offset(row)?;
         self.mapped.check_length()?;
         Ok(&self.mapped.bytes()[start as usize..(start + self.shape.row_length()) as usize])
+    }
+
+    /// All values of an `int64` vector, in place. Checks first that the file is as long as it was.
+    pub fn as_i64(&self) -> Result<&[i64]> {
+        self.check_vector(&[ElementType::I64])?;
+        self.mapped.check_length()?;
+        Ok(elements(&self.mapped, &self.section))
+    }
+
+    /// Fails unless the table is a vector of one of these types without gaps.
+    pub(crate) fn check_vector(&self, allowed: &[ElementType]) -> Result<()> {
+        let shape = &self.shape;
+        if shape.is_vector() && shape.is_contiguous() && allowed.contains(&shape.element()) {
+            return Ok(());
+        }
+        let kind = if shape.is_vector() { "vector" } else { "matrix" };
+        let allowed: Vec<_> = allowed.iter().map(|element| element.name()).collect();
+        Err(Error::Corrupt {
+            path: self.path().to_path_buf(),
+            // Where the header describes the table.
+            byte: 64,
+            what: "the table",
+            found: format!("a {kind} of {}", shape.element()),
+            expected: format!("a vector of {} without padding", allowed.join(" or ")),
+        })
     }
 
     /// Where a row starts in the file.

@@ -1,8 +1,8 @@
 //! Verification of a dataset's folder: the manifest, each file, and that they belong together.
 
-use super::{Report, fault, verify_file};
+use super::{Report, fault, ids, names, verify_file};
 use crate::dataset::{check_count, check_entry, read_manifest};
-use crate::{Error, Graph, Result, Table};
+use crate::{Error, Graph, NodeIds, Result, Table};
 use graphmill_disk::{Pread, ReadAt};
 use graphmill_format::manifest::{self, FileEntry, Manifest};
 use graphmill_format::{ElementType, content};
@@ -68,6 +68,39 @@ fn check_counts(folder: &Path, manifest: &Manifest, report: &mut Report) -> Resu
     for split in manifest.splits.values() {
         check_split(&folder.join(&split.file.name), node.count, report)?;
     }
+    for (table, classes) in &node.classes {
+        match node.tables.get(table) {
+            Some(entry) => {
+                let table = Table::open(folder.join(&entry.name))?;
+                ids::check_classes(&table, classes.len() as u64, report)?;
+            }
+            None => {
+                let problem = format!("found classes of a table {table:?} that is not there");
+                report.add(fault(&folder.join(manifest::FILE_NAME), "classes", problem));
+            }
+        }
+    }
+    if report.is_sound() {
+        check_original_ids(folder, &graph, manifest, report)?;
+    }
+    Ok(())
+}
+
+/// Every node can be found by the id that it has in the source.
+fn check_original_ids(
+    folder: &Path,
+    graph: &Graph,
+    manifest: &Manifest,
+    report: &mut Report,
+) -> Result<()> {
+    let opened = match NodeIds::open(folder, graph, manifest.node().ids.as_ref()) {
+        Ok(opened) => opened,
+        Err(error) => return note(Err(error), folder, report),
+    };
+    ids::check_ids(graph, &opened, report)?;
+    if opened.are_text() {
+        names::check_names(opened.names()?, report)?;
+    }
     Ok(())
 }
 
@@ -103,7 +136,9 @@ fn check_split(path: &Path, num_nodes: u64, report: &mut Report) -> Result<()> {
 /// A disagreement between manifest and file is a fault; anything else stops the verification.
 fn note(result: Result<()>, path: &Path, report: &mut Report) -> Result<()> {
     match result {
-        Err(error @ (Error::ManifestMismatch { .. } | Error::Format { .. })) => {
+        Err(
+            error @ (Error::ManifestMismatch { .. } | Error::Format { .. } | Error::Corrupt { .. }),
+        ) => {
             report.add(fault(path, "manifest entry", error));
             Ok(())
         }

@@ -5,7 +5,9 @@
 
 mod blocks;
 mod dataset;
+mod ids;
 mod lists;
+mod names;
 mod values;
 
 use crate::mapped_file::{Origin, recognise};

@@ -1,10 +1,12 @@
 //! Files and datasets for the tests of this crate, made by the real writers.
 
 use graphmill_disk::Budget;
-use graphmill_format::{ElementType, ListOrder, TableShape};
+use graphmill_format::digest::{self, BLOCK_LENGTH};
+use graphmill_format::{ElementType, Header, ListOrder, Section, TableShape};
 use graphmill_ingest::{
     DatasetWriter, Directions, GraphOptions, MemoryEdges, write_graph, write_table,
 };
+use std::fs;
 use std::path::Path;
 
 pub const SOURCES: [i64; 6] = [0, 0, 1, 2, 2, 4];
@@ -51,4 +53,29 @@ pub fn dataset(folder: &Path, mark: i64) {
     writer.table("y", shape, |table| table.write_rows(&rows[..40])).unwrap();
     writer.split("train", &[0, 3]).unwrap();
     writer.publish().unwrap();
+}
+
+/// Changes the bytes of a file and makes its digests and checksums right again: a file that lies.
+pub fn lie(path: &Path, change: impl FnOnce(&Header, &mut Vec<u8>)) {
+    let mut bytes = fs::read(path).unwrap();
+    let mut header = Header::parse(&bytes[..4096], bytes.len() as u64).unwrap();
+    change(&header, &mut bytes);
+    let (last, sections) = header.sections().split_last().unwrap();
+    let digests: Vec<u64> = sections
+        .iter()
+        .flat_map(|section| {
+            bytes[section.offset as usize..section.end() as usize].chunks(BLOCK_LENGTH as usize)
+        })
+        .map(digest::digest)
+        .collect();
+    let table = digest::encode(&digests);
+    bytes[last.offset as usize..last.end() as usize].copy_from_slice(&table);
+    header.seal(&table);
+    bytes[..4096].copy_from_slice(&header.encode());
+    fs::write(path, bytes).unwrap();
+}
+
+pub fn put(bytes: &mut [u8], section: &Section, element: usize, value: &[u8]) {
+    let at = section.offset as usize + element * value.len();
+    bytes[at..at + value.len()].copy_from_slice(value);
 }

@@ -1,9 +1,9 @@
 //! Verification finds every kind of damage and names its place.
 
-use crate::sample_files::{dataset, small_graph, table};
+use crate::sample_files::{dataset, lie, put, small_graph, table};
 use graphmill_disk::Budget;
 use graphmill_format::digest::BLOCK_LENGTH;
-use graphmill_format::{Direction, Header, ListOrder, Section, SectionKind, digest};
+use graphmill_format::{Direction, Header, ListOrder, SectionKind};
 use graphmill_ingest::MemoryEdges;
 use graphmill_ingest::generate::Rmat;
 use graphmill_ingest::{
@@ -14,7 +14,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-fn faults(report: &Report) -> String {
+pub fn faults(report: &Report) -> String {
     report.faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -84,31 +84,6 @@ fn every_damaged_block_is_named_at_once() {
     let report = verify(&path).unwrap();
     let places: Vec<_> = report.faults.iter().map(|fault| fault.place.as_str()).collect();
     assert_eq!(places, ["table block 0", "table block 2", "table block 4"]);
-}
-
-/// Changes the bytes of a file and makes its digests and checksums right again: a file that lies.
-fn lie(path: &Path, change: impl FnOnce(&Header, &mut Vec<u8>)) {
-    let mut bytes = fs::read(path).unwrap();
-    let mut header = Header::parse(&bytes[..4096], bytes.len() as u64).unwrap();
-    change(&header, &mut bytes);
-    let (last, sections) = header.sections().split_last().unwrap();
-    let digests: Vec<u64> = sections
-        .iter()
-        .flat_map(|section| {
-            bytes[section.offset as usize..section.end() as usize].chunks(BLOCK_LENGTH as usize)
-        })
-        .map(digest::digest)
-        .collect();
-    let table = digest::encode(&digests);
-    bytes[last.offset as usize..last.end() as usize].copy_from_slice(&table);
-    header.seal(&table);
-    bytes[..4096].copy_from_slice(&header.encode());
-    fs::write(path, bytes).unwrap();
-}
-
-fn put(bytes: &mut [u8], section: &Section, element: usize, value: &[u8]) {
-    let at = section.offset as usize + element * value.len();
-    bytes[at..at + value.len()].copy_from_slice(value);
 }
 
 #[test]
