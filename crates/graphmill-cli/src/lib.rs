@@ -6,12 +6,13 @@
 #![forbid(unsafe_code)]
 
 mod counts;
-mod edge_list_flags;
 mod failure;
 mod interruption;
 mod output;
 mod progress_bar;
+mod source_flags;
 mod storage_flags;
+mod topology_flags;
 mod verbs;
 
 use clap::Parser;

@@ -8,7 +8,7 @@ use indicatif::{ProgressDrawTarget, ProgressStyle};
 use std::sync::Mutex;
 use std::time::Duration;
 
-const BAR: &str = "{msg:>16} {wide_bar} {human_pos}/{human_len} {eta}";
+const BAR: &str = "{msg:>16} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
 const SPINNER: &str = "{spinner} {msg} {elapsed}";
 
 /// A bar for each stage of a build, one after the other on the same line.

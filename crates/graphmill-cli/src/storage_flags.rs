@@ -3,7 +3,7 @@
 
 use clap::{Args, ValueEnum};
 use graphmill::disk::{self, Budget};
-use graphmill::ingest::Directions;
+use graphmill::ingest::{self, Directions};
 
 /// Where memory and progress are limited.
 #[derive(Debug, Args)]
@@ -11,6 +11,9 @@ pub struct WorkFlags {
     /// Memory to work in, such as 512MiB [default: a quarter of the machine's or cgroup's]
     #[arg(long, value_name = "SIZE", value_parser = disk::parse_size)]
     memory: Option<u64>,
+    /// Threads to use [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
     /// Replace what is there already
     #[arg(long)]
     pub overwrite: bool,
@@ -23,6 +26,17 @@ impl WorkFlags {
     /// The budget that was asked for.
     pub fn budget(&self) -> Budget {
         Budget::new(self.memory.unwrap_or_else(disk::default_budget))
+    }
+
+    /// Does the work on as many threads as were asked for.
+    pub fn install<T: Send>(
+        &self,
+        work: impl FnOnce() -> ingest::Result<T> + Send,
+    ) -> anyhow::Result<T> {
+        match self.threads {
+            None => Ok(work()?),
+            Some(_) => Ok(disk::with_threads(self.threads.map(Into::into))?.install(work)?),
+        }
     }
 }
 

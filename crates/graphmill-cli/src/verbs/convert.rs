@@ -3,17 +3,16 @@
 //! here is only what is asked and what is reported.
 
 use super::Outcome;
-use crate::counts::counted;
-use crate::edge_list_flags::EdgeListFlags;
+use crate::counts::{counted, grouped};
 use crate::interruption::Interruption;
 use crate::output;
 use crate::progress_bar::ProgressBar;
-use crate::storage_flags::{DirectionFlags, WorkFlags};
-use anyhow::bail;
+use crate::source_flags::SourceFlags;
+use crate::storage_flags::WorkFlags;
+use crate::topology_flags::TopologyFlags;
 use clap::{Args, ValueEnum};
 use graphmill::disk::format_size;
-use graphmill::format::{ElementType, ListOrder};
-use graphmill::ingest::convert::convert;
+use graphmill::ingest::convert::convert_files;
 use graphmill::ingest::convert::{
     ConvertOptions, ConvertReport, SourceKind, TargetFormat, TargetKind,
 };
@@ -25,34 +24,35 @@ Sources and their targets:
   .gl of graphmill or GraphZero   .gl, .npy (int64 [2, edges]), .csv
   .gd of graphmill or GraphZero   .gd, .npy
   .npy                            .gd, or when it holds edges .gl, .csv
-  edges: text, .gz, .zst, .npz     .gl
+  text, .gz, .zst, .npz, Parquet  .gl when it holds edges, .gd when it holds rows
 
-What is not said is taken over from a .gl; plain edges become out-lists in id order.
+What is not said is taken over from a .gl; plain edges become out-lists in id order. Rows are in the
+order of the ids unless a column is named id or node_id.
 
-Example:
-  graphmill convert edges.npy graph.gl --undirected";
+Examples:
+  graphmill convert edges.csv graph.gl --undirected --memory 512MiB
+  graphmill convert features.csv features.gd --dtype f16
+  graphmill convert 'part-*.csv.gz' graph.gl --to graphzero";
 
 /// Convert one file: edges into a .gl, features into a .gd, and back
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Flags {
-    /// The file to read
-    source: PathBuf,
+    /// The files to read, one after the other, or a pattern like 'part-*.csv'
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
     /// The file to write
     target: PathBuf,
     /// What to write, where the name of TARGET does not tell
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FormatName>,
+    /// Let rows of a .gd start on multiples of 512 bytes
+    #[arg(long)]
+    align_rows: bool,
     #[command(flatten)]
-    direction: DirectionFlags,
-    /// The order of the neighbours within a list
-    #[arg(long, value_enum, value_name = "ORDER")]
-    neighbor_order: Option<OrderName>,
-    /// The type of the neighbours in a .gl; auto takes the narrowest
-    #[arg(long, value_enum, default_value_t = Encoding::Auto)]
-    encoding: Encoding,
+    source: SourceFlags,
     #[command(flatten)]
-    edges: EdgeListFlags,
+    topology: TopologyFlags,
     #[command(flatten)]
     work: WorkFlags,
 }
@@ -65,31 +65,8 @@ enum FormatName {
     Csv,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OrderName {
-    Id,
-    Time,
-    File,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Encoding {
-    Auto,
-    I32,
-    I64,
-}
-
 pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome> {
-    let Flags { source, target, .. } = flags;
-    if !source.exists() {
-        bail!("`{}` does not exist: give edges, a .gl, a .gd or a .npy", source.display());
-    }
-    if source.is_dir() {
-        bail!(
-            "`{}` is a folder: convert takes one file, such as a .gl or .gd inside it",
-            source.display()
-        );
-    }
+    let Flags { sources, target, .. } = flags;
     super::check_folder_of(target)?;
     let budget = flags.work.budget();
     let start = Instant::now();
@@ -97,11 +74,12 @@ pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome
         let _guard = interruption.while_writing();
         let progress = ProgressBar::new(flags.work.quiet, interruption);
         let observer = |report| progress.observe(report);
-        convert(source, target, &options(flags).budget(budget.clone()).observer(&observer))?
+        let options = options(flags).budget(budget.clone()).observer(&observer);
+        flags.work.install(|| convert_files(sources, target, &options))?
     };
     if report.skipped > 0 {
         let rows = counted(report.skipped, "row", "rows");
-        output::complain(&format!("warning: {rows} of `{}` skipped\n", source.display()));
+        output::complain(&format!("warning: {rows} of `{}` skipped\n", sources[0].display()));
     }
     if !flags.work.quiet {
         output::print(&format!(
@@ -121,7 +99,12 @@ pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome
 
 fn options(flags: &Flags) -> ConvertOptions<'static> {
     let options = ConvertOptions::new().overwrite(flags.work.overwrite).csv_header(true);
-    let mut options = flags.edges.apply(options);
+    let mut options = flags
+        .topology
+        .convert(options)
+        .input(flags.source.input())
+        .table(flags.source.table())
+        .align_rows(flags.align_rows);
     if let Some(format) = flags.to {
         options = options.to(match format {
             FormatName::Graphmill => TargetFormat::Graphmill,
@@ -130,28 +113,18 @@ fn options(flags: &Flags) -> ConvertOptions<'static> {
             FormatName::Csv => TargetFormat::Csv,
         });
     }
-    if let Some(directions) = flags.direction.directions() {
-        options = options.directions(directions);
-    }
-    if let Some(order) = flags.neighbor_order {
-        options = options.order(match order {
-            OrderName::Id => ListOrder::Id,
-            OrderName::Time => ListOrder::Time,
-            OrderName::File => ListOrder::File,
-        });
-    }
-    match flags.encoding {
-        Encoding::Auto => options,
-        Encoding::I32 => options.neighbours(ElementType::I32),
-        Encoding::I64 => options.neighbours(ElementType::I64),
-    }
+    options
 }
 
 fn content(report: &ConvertReport) -> String {
     let is_table = matches!(report.target, TargetKind::Table | TargetKind::GraphZeroTable)
         || matches!(report.source, SourceKind::Table | SourceKind::GraphZeroTable);
     if is_table {
-        counted(report.rows, "row", "rows")
+        let rows = counted(report.rows, "row", "rows");
+        match report.filled {
+            0 => rows,
+            filled => format!("{rows}, {} of them without a source and zero", grouped(filled)),
+        }
     } else {
         counted(report.rows, "edge", "edges")
     }

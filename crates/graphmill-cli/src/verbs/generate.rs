@@ -11,8 +11,8 @@ use crate::output;
 use crate::progress_bar::ProgressBar;
 use crate::storage_flags::{DirectionFlags, WorkFlags};
 use anyhow::bail;
-use clap::{Args, ValueEnum, value_parser};
-use graphmill::disk::{self, Budget, format_size};
+use clap::{Args, ValueEnum};
+use graphmill::disk::{Budget, format_size};
 use graphmill::format::Manifest;
 use graphmill::ingest::{self, GeneratedOptions, GraphOptions, Observer};
 use settings::{Settings, Target};
@@ -69,9 +69,6 @@ pub struct Flags {
     seed: u64,
     #[command(flatten)]
     direction: DirectionFlags,
-    /// Threads to work with [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
-    threads: Option<u16>,
     #[command(flatten)]
     work: WorkFlags,
 }
@@ -105,11 +102,7 @@ pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome
         let _guard = interruption.while_writing();
         let progress = ProgressBar::new(flags.work.quiet, interruption);
         let observer = |report| progress.observe(report);
-        match settings.threads {
-            None => write(&settings, &budget, &observer)?,
-            Some(_) => disk::with_threads(settings.threads)?
-                .install(|| write(&settings, &budget, &observer))?,
-        }
+        flags.work.install(|| write(&settings, &budget, &observer))?
     };
     if !flags.work.quiet {
         output::print(&format!(

@@ -2,6 +2,7 @@
 //! A verb's file holds its flags, which clap fills, and what is done with them; flags that need more than a look become
 //! settings first. Verbs know nothing of each other.
 
+mod build;
 mod convert;
 mod generate;
 mod inspect;
@@ -15,6 +16,7 @@ use std::path::Path;
 /// What the command can do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    Build(build::Flags),
     Inspect(inspect::Flags),
     Verify(verify::Flags),
     Generate(generate::Flags),
@@ -34,6 +36,7 @@ impl Verb {
     /// Does it.
     pub fn run(self, interruption: &Interruption) -> anyhow::Result<Outcome> {
         match self {
+            Verb::Build(flags) => build::run(&flags, interruption),
             Verb::Inspect(flags) => inspect::run(&flags),
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),

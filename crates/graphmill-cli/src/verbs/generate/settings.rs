@@ -24,7 +24,6 @@ pub struct Settings {
     pub target: Target,
     pub directions: Directions,
     pub features: ElementType,
-    pub threads: Option<usize>,
     pub overwrite: bool,
 }
 
@@ -66,7 +65,6 @@ impl Settings {
                 Some(FeatureType::F16) => ElementType::F16,
                 Some(FeatureType::F32) | None => ElementType::F32,
             },
-            threads: flags.threads.map(Into::into),
             overwrite: flags.work.overwrite,
         })
     }

@@ -82,6 +82,10 @@ pub struct DatasetFacts {
     pub file: FileFacts,
     pub generation: u64,
     pub order: String,
+    /// What the ids of the source are.
+    pub ids: &'static str,
+    /// How many classes have names, by table.
+    pub classes: BTreeMap<String, usize>,
     pub num_nodes: u64,
     pub num_edges: u64,
     pub source_rows: u64,
@@ -166,6 +170,7 @@ pub fn of_table(table: &Table) -> TableFacts {
 pub fn of_dataset(dataset: &Dataset) -> anyhow::Result<Facts> {
     let manifest = dataset.manifest();
     let edge = manifest.edge();
+    let numbering = inspect::numbering(dataset)?;
     let named = |tables: &BTreeMap<String, Table>| -> BTreeMap<String, TableFacts> {
         tables.iter().map(|(name, table)| (name.clone(), of_table(table))).collect()
     };
@@ -185,7 +190,8 @@ pub fn of_dataset(dataset: &Dataset) -> anyhow::Result<Facts> {
         },
     );
     let own = std::fs::metadata(dataset.path().join(manifest::FILE_NAME));
-    let bytes = files.iter().map(|file| file.bytes).sum::<u64>() + own.map_or(0, |own| own.len());
+    let bytes = manifest.files().map(|file| file.bytes).sum::<u64>();
+    let bytes = bytes + own.map_or(0, |own| own.len());
     let file = FileFacts {
         path: dataset.path().display().to_string(),
         written_by: manifest.created_by.clone(),
@@ -197,7 +203,9 @@ pub fn of_dataset(dataset: &Dataset) -> anyhow::Result<Facts> {
     Ok(Facts::Dataset(Box::new(DatasetFacts {
         file,
         generation: manifest.generation,
-        order: manifest.order.clone(),
+        order: numbering.order,
+        ids: numbering.ids.name(),
+        classes: numbering.classes,
         num_nodes: graph.num_nodes,
         num_edges: graph.num_edges,
         source_rows: edge.source_rows,

@@ -112,6 +112,12 @@ fn dataset_lines(dataset: &DatasetFacts) -> Vec<String> {
     };
     facts.push(row(["source rows", &grouped(dataset.source_rows)]));
     facts.push(row(["node order", order]));
+    if dataset.ids != "same" {
+        facts.push(row(["original ids", dataset.ids]));
+    }
+    for (table, classes) in &dataset.classes {
+        facts.push(vec![format!("classes of {table}"), grouped(*classes as u64)]);
+    }
     facts.push(row(["generation", &dataset.generation.to_string()]));
     facts.extend(file_facts(&dataset.file));
     lines.extend(columns(facts));
