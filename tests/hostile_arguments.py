@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,8 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
     """Everything public that takes arguments, by name."""
     ds = gm.open(folder / "dataset", memory="16MiB")
     g, x = ds.graph, ds.table("x")
+    named = gm.open(folder / "renumbered", memory="16MiB")
+    numbers = itertools.count()
     old_graph, old_table = gz.Graph(g.path), gz.FeatureStore(x.path)
 
     def first_batch(*arguments: Any, **options: Any) -> object:
@@ -94,6 +97,13 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "advise": x.advise,
         "table": ds.table,
         "split": ds.split,
+        "original_ids": ds.original_ids,
+        "node_ids": ds.node_ids,
+        "original_ids named": named.original_ids,
+        "node_ids named": named.node_ids,
+        "add_table": lambda *a, **o: named.add_table(f"t{next(numbers)}", *a, **o),
+        "add_table some": lambda ids, **o: named.add_table(f"t{next(numbers)}", ONES, ids=ids, **o),
+        "add_split": lambda nodes: named.add_split(f"s{next(numbers)}", nodes),
         "NeighborLoader": first_batch,
         "NeighborLoader some": lambda **o: first_batch([2], **o),
         "write_graph": write_graph,
@@ -107,10 +117,12 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
     }
 
 
+ONES = np.ones(2)
 OPTIONS = [
     *("direction", "replace", "seed", "fanouts", "batch_size", "seeds", "shuffle", "drop_last"),
     *("columns", "prefetch", "backend", "num_nodes", "weights", "times", "undirected"),
     *("neighbor_order", "encoding", "edge_ids", "memory", "dtype", "align_rows", "to", "out"),
+    *("original", "ids", "fill"),
 ]
 
 

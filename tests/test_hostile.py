@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import graphmill as gm
 import graphmill.graphzero as gz
+from tests.renumbering import by_heat, write_dataset
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,12 +59,24 @@ def victims(tmp_path: Path, papers: Path) -> Path:
         gm.convert(source, tmp_path / f"oldgraph-{name}.gl", to="graphzero")
     gm.convert(tmp_path / "table-x.gd", tmp_path / "oldtable-x.gd", to="graphzero")
     shutil.copytree(papers, tmp_path / "dataset")
+    write_dataset(
+        tmp_path / "renumbered",
+        edges,
+        by_heat(edges, 64),
+        names=[f"node {node:02}" for node in range(64)],
+        tables={"x": rng.random((64, 3)), "y": rng.integers(0, 2, 64)},
+        splits={"train": np.arange(40)},
+        classes={"y": ["cat", "dog"]},
+    )
     return tmp_path
 
 
 @pytest.mark.parametrize(
     ("kind", "rounds"),
-    [("graph", 800), ("table", 800), ("oldgraph", 500), ("oldtable", 500), ("dataset", 200)],
+    [
+        *(("graph", 800), ("table", 800), ("oldgraph", 500), ("oldtable", 500)),
+        *(("dataset", 200), ("renumbered", 400)),
+    ],
 )
 def test_mutated_files_give_errors_and_never_a_crash(victims: Path, kind: str, rounds: int) -> None:
     outcomes = attack("tests.hostile", victims, kind, 1, rounds)

@@ -5,6 +5,7 @@ batch are read from the SSD::
 
     import graphmill as gm
 
+    gm.build("papers/", edges="edges.csv", features="x.npy", labels="y.npy", splits={"train": "train.npy"})
     ds = gm.open("papers/", memory="4GiB")
     loader = gm.NeighborLoader(ds, fanouts=[15, 10, 5], batch_size=1024, seeds="train", shuffle=True)
     for batch in loader:
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 
 from ._batch import Batch
+from ._build import build, from_pyg
 from ._errors import (
     CorruptError,
     DeniedError,
@@ -50,7 +52,9 @@ __all__ = [
     "Sample",
     "SourceError",
     "__version__",
+    "build",
     "convert",
+    "from_pyg",
     "memory_in_use",
     "open",
     "write_features",

@@ -13,7 +13,8 @@ class Batch:
     installed, else NumPy arrays.
 
     Attributes:
-        n_id: Ids of the nodes; the first ``batch_size`` are the seeds in their order.
+        n_id: Numbers of the nodes, or their ids in the source if the loader was asked for those with ``original``; the
+            first ``batch_size`` are the seeds in their order.
         edge_index: Local ids ``[2, E]``; the first row holds sources, the second destinations.
         e_id: Edge ids, see ``Graph.has_edge_ids``.
         input_id: Position of each seed in the seeds given to the loader.

@@ -27,7 +27,8 @@ class NeighborLoader:
         ds: The dataset, from :func:`graphmill.open`.
         fanouts: Neighbours to sample per hop; -1 takes all.
         batch_size: Seeds per batch.
-        seeds: Name of a split, an array of node ids, or None for all nodes.
+        seeds: Name of a split, an array of node ids as they were in the source, or None for all nodes in ascending
+            order of those ids.
         shuffle: Visit the seeds in another order each epoch.
         drop_last: Leave out a last batch that is not full.
         columns: Tables to load for the nodes; all by default.
@@ -40,6 +41,8 @@ class NeighborLoader:
         transform: Called with each batch; its result is delivered instead.
         pin_memory: Copy tensors to page-locked memory.
         device: Move tensors to this device.
+        original: Let ``batch.n_id`` hold the ids of the source (str objects where they are text) instead of the numbers
+            that the dataset gave to the nodes; they differ where ``repr(ds)`` says renumbered.
 
     Example:
         >>> loader = gm.NeighborLoader(ds, [2, 2], batch_size=2, seeds="train", shuffle=True, seed=0)
@@ -67,6 +70,7 @@ class NeighborLoader:
         transform: Callable[[Batch], Any] | None = None,
         pin_memory: bool = False,
         device: Any = None,
+        original: bool = False,
     ) -> None:
         """Check every argument; nothing is read before the first batch."""
         self.threads = _at_least(1, threads, "threads", default=1)
@@ -76,10 +80,8 @@ class NeighborLoader:
         self.transform = transform
         self.pin_memory = pin_memory
         self.device = device
-        if seeds is None:
-            seeds = np.arange(ds.num_nodes)
-        elif isinstance(seeds, str):
-            seeds = ds.split(seeds)
+        # Names are Python objects, so they are looked up here and not where batches are made.
+        self._named = ds if original and ds.ids == "text" else None
         self._source = _native.BatchSource(
             ds,
             seeds,
@@ -92,6 +94,7 @@ class NeighborLoader:
             direction,
             self.seed & (2**64 - 1),
             backend,
+            bool(original) and self._named is None,
         )
         self._use_torch = find_spec("torch") is not None
         self._epoch = self._next_epoch = 0
@@ -168,6 +171,8 @@ class NeighborLoader:
             # It may have met a full queue; alone it gets all that the user does not hold.
             raw = self._source.batch(epoch, index)
         entries = raw.entries(self._use_torch)
+        if self._named is not None:
+            entries["n_id"] = self._named.original_ids(entries["n_id"])
         batch: Any = Batch(entries, raw)
         if self.transform is not None:
             batch = self.transform(batch)

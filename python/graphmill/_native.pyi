@@ -1,9 +1,12 @@
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._sources import EdgeArrays, TableArray
 
 __version__: str
 
@@ -110,11 +113,22 @@ class Dataset:
     def table(self, name: str) -> Features: ...
     @property
     def tables(self) -> list[str]: ...
-    def split(self, name: str) -> NDArray[np.int64]: ...
+    def split(self, name: str) -> NDArray[Any]: ...
     @property
     def splits(self) -> list[str]: ...
-    def add_table(self, name: str, array: Any, dtype: Any = None) -> None: ...
+    @property
+    def order(self) -> str: ...
+    @property
+    def ids(self) -> Literal["same", "reordered", "mapped", "text"]: ...
+    @property
+    def classes(self) -> dict[str, list[str]]: ...
+    def original_ids(self, ids: _Ids) -> Any: ...
+    def node_ids(self, original: Any) -> Any: ...
+    def add_table(
+        self, name: str, array: Any, dtype: Any = None, *, ids: Any = None, fill: Any = None
+    ) -> None: ...
     def add_split(self, name: str, nodes: Any) -> None: ...
+    def _reserve(self, bytes: int, what: str) -> AbstractContextManager[None]: ...
 
 class RawBatch:
     def entries(self, torch: bool) -> dict[str, Any]: ...
@@ -123,7 +137,7 @@ class BatchSource:
     def __new__(
         cls,
         dataset: Dataset,
-        seeds: _Ids,
+        seeds: Any,
         fanouts: Sequence[int],
         batch_size: int,
         shuffle: bool,
@@ -133,6 +147,7 @@ class BatchSource:
         direction: str,
         seed: int,
         backend: str,
+        original: bool,
     ) -> BatchSource: ...
     def batch(self, epoch: int, index: int) -> RawBatch: ...
     def __len__(self) -> int: ...
@@ -151,6 +166,7 @@ def write_edges(
     edge_ids: bool,
     memory: str | int | None,
     overwrite: bool,
+    original_ids: NDArray[np.int64] | None = None,
 ) -> None: ...
 def write_table(
     path: str,
@@ -168,10 +184,13 @@ def amend_table(
     rows: int,
     columns: int | None,
     pieces: Iterable[NDArray[np.uint8]],
+    numbered: Dataset | None = None,
 ) -> None: ...
-def amend_split(folder: str, name: str, ids: NDArray[Any]) -> None: ...
+def amend_split(
+    folder: str, name: str, ids: NDArray[Any], numbered: Dataset | None = None
+) -> None: ...
 
-class EdgeListOptions:
+class SourceOptions:
     def __new__(
         cls,
         *,
@@ -181,18 +200,55 @@ class EdgeListOptions:
         weight_column: str | None = None,
         time_column: str | None = None,
         third_is_weight: bool = False,
+        id_column: str | None = None,
+        first_is_id: bool = False,
+        dtype: str | None = None,
         on_bad_row: str = "stop",
-        edge_ids: bool = False,
-        dedup: bool = False,
-        drop_self_loops: bool = False,
-        add_self_loops: bool = False,
-    ) -> EdgeListOptions: ...
+    ) -> SourceOptions: ...
 
+class BuildSettings:
+    def __new__(
+        cls,
+        *,
+        undirected: bool,
+        direction: str | None,
+        order: str,
+        encoding: str,
+        neighbor_order: str,
+        label_column: str | None,
+        edge_ids: bool,
+        map_ids: bool,
+        string_ids: bool,
+        num_nodes: int | None,
+        dedup: bool,
+        drop_self_loops: bool,
+        add_self_loops: bool,
+        align_rows: bool,
+        threads: int | None,
+        overwrite: bool,
+    ) -> BuildSettings: ...
+
+def build_dataset(
+    out: str,
+    edges: list[str] | EdgeArrays,
+    features: list[list[str] | TableArray],
+    labels: list[str] | TableArray | None,
+    edge_features: list[list[str] | TableArray],
+    tables: list[tuple[str, list[str] | TableArray]],
+    splits: list[tuple[str, list[str] | TableArray]],
+    source: SourceOptions,
+    settings: BuildSettings,
+    memory: str | int | None,
+) -> None: ...
 def convert_file(
-    source: str,
+    sources: list[str],
     target: str,
     to: str | None,
-    input: EdgeListOptions,
+    source: SourceOptions,
+    edge_ids: bool,
+    dedup: bool,
+    drop_self_loops: bool,
+    add_self_loops: bool,
     num_nodes: int | None,
     undirected: bool,
     direction: str | None,

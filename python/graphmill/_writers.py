@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,7 +74,7 @@ def write_graph(
         >>> g.num_edges
         3
     """
-    sources, destinations = _edge_columns(edge_index)
+    sources, destinations = edge_columns(edge_index)
     _native.write_edges(
         os.fspath(path),
         sources,
@@ -121,30 +121,8 @@ def write_features(
     return _native.Features(path)
 
 
-def add_table(
-    folder: os.PathLike[str], name: str, array_or_chunks: Any, dtype: Any, num_nodes: int
-) -> None:
-    """Add a table of the nodes to a dataset; see ``Dataset.add_table``."""
-    rows, columns, element, pieces = _table(array_or_chunks, dtype)
-    if rows is not None and rows != num_nodes:
-        raise ValueError(f"table {name!r} has {rows} rows, expected {num_nodes}, one for each node")
-    _native.amend_table(os.fspath(folder), name, element, num_nodes, columns, pieces)
-
-
-def add_split(folder: os.PathLike[str], name: str, nodes: Any, num_nodes: int) -> None:
-    """Add a split to a dataset; see ``Dataset.add_split``."""
-    array = _as_numpy(nodes)
-    if array.dtype == np.bool_:
-        if array.shape != (num_nodes,):
-            raise ValueError(f"a mask has shape {array.shape}, expected ({num_nodes},)")
-        array = np.flatnonzero(array)
-    elif array.size == 0:
-        array = array.astype(np.int64)
-    _native.amend_split(os.fspath(folder), name, array)
-
-
 def convert(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     target: str | os.PathLike[str],
     *,
     to: str | None = None,
@@ -153,6 +131,8 @@ def convert(
     delimiter: str | None = None,
     weight_column: str | int | None = None,
     time_column: str | int | None = None,
+    id_column: str | int | None = None,
+    dtype: Any = None,
     on_bad_row: str = "stop",
     dedup: bool = False,
     drop_self_loops: bool = False,
@@ -167,13 +147,13 @@ def convert(
     memory: str | int | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Convert one file into another: edges as text, ``.gl``, ``.gd``, ``.npy`` and GraphZero's two kinds.
+    """Convert one file into another: edges and tables as text or arrays, ``.gl``, ``.gd`` and GraphZero's two kinds.
 
     What the source is follows from its content, what the target shall be from its name and ``to``. Text is read once,
     on all cores, and sorted within ``memory``; it may be packed as ``.gz`` or ``.zst``.
 
     Args:
-        source: The file to read.
+        source: The file to read, several that follow each other, or a pattern such as ``"part-*.csv"``.
         target: The file to write; it appears complete or not at all.
         to: ``"graphzero"`` writes GraphZero's layout; otherwise the name of the target decides.
         format: What the source is, instead of what it looks like.
@@ -181,6 +161,8 @@ def convert(
         delimiter: What separates its fields: ``","``, a tab, ``";"`` or a space; found by default.
         weight_column: The column of weights, by name or by number from 0.
         time_column: The column of times, by name or by number from 0.
+        id_column: The column of a table that says whose row it is; one named ``id`` or ``node_id`` by default.
+        dtype: The type of a table's cells; float32 for text and that of the array otherwise.
         on_bad_row: ``"stop"`` with an error that names line and column, or ``"skip"`` such rows and warn.
         dedup: Of edges with the same ends keep the first.
         drop_self_loops: Leave out edges from a node to itself.
@@ -200,23 +182,26 @@ def convert(
         >>> np.load("x.npy").shape
         (4, 2)
     """
-    edge_list = _native.EdgeListOptions(
+    source_options = _native.SourceOptions(
         format=format,
         header=header,
         delimiter=delimiter,
         weight_column=None if weight_column is None else str(weight_column),
         time_column=None if time_column is None else str(time_column),
+        id_column=None if id_column is None else str(id_column),
+        dtype=None if dtype is None else element_name(dtype),
         on_bad_row=on_bad_row,
-        edge_ids=edge_ids,
-        dedup=dedup,
-        drop_self_loops=drop_self_loops,
-        add_self_loops=add_self_loops,
     )
+    sources: Sequence[Any] = source if isinstance(source, (list, tuple)) else [source]
     _native.convert_file(
-        os.fspath(source),
+        [os.fspath(path) for path in sources],
         os.fspath(target),
         to,
-        edge_list,
+        source_options,
+        edge_ids,
+        dedup,
+        drop_self_loops,
+        add_self_loops,
         num_nodes,
         undirected,
         direction,
@@ -240,7 +225,7 @@ def _table(
         raise ValueError("no chunk of rows was given; pass an array for an empty table") from None
     if not hasattr(first, "shape"):
         raise TypeError(f"rows must be NumPy arrays or torch tensors, found {type(first).__name__}")
-    element = _element_name(first.dtype if dtype is None else dtype)
+    element = element_name(first.dtype if dtype is None else dtype)
     if len(first.shape) not in (1, 2):
         raise ValueError(f"rows must have one or two dimensions, found shape {tuple(first.shape)}")
     columns = None if len(first.shape) == 1 else int(first.shape[1])
@@ -248,13 +233,13 @@ def _table(
     return rows, columns, element, _pieces(first, chunks, element, columns)
 
 
-def _edge_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def edge_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two contiguous integer arrays of one type, without a copy where the input allows it."""
     if not hasattr(edge_index, "shape") and len(edge_index) != 2:
         raise ValueError(f"edge_index must have two rows, found {len(edge_index)}")
     if hasattr(edge_index, "shape") and (len(edge_index.shape) != 2 or edge_index.shape[0] != 2):
         raise ValueError(f"edge_index must have shape [2, E], found {tuple(edge_index.shape)}")
-    columns = [_as_numpy(edge_index[0]), _as_numpy(edge_index[1])]
+    columns = [as_numpy(edge_index[0]), as_numpy(edge_index[1])]
     for column in columns:
         if column.ndim != 1 or (column.dtype.kind not in "iu" and column.size):
             raise TypeError(
@@ -272,7 +257,7 @@ def _checked_int64(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _column(values: Any, dtype: Any, what: str) -> NDArray[Any]:
-    column = _as_numpy(values)
+    column = as_numpy(values)
     if column.ndim != 1:
         raise ValueError(f"{what} must have one dimension, found shape {column.shape}")
     if dtype is np.int64 and column.dtype.kind not in "iu" and column.size:
@@ -282,13 +267,13 @@ def _column(values: Any, dtype: Any, what: str) -> NDArray[Any]:
     return np.ascontiguousarray(column, dtype=dtype)
 
 
-def _as_numpy(values: Any) -> NDArray[Any]:
+def as_numpy(values: Any) -> NDArray[Any]:
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     return np.asarray(values)
 
 
-def _element_name(dtype: Any) -> str:
+def element_name(dtype: Any) -> str:
     """The name of a NumPy, torch or written type, such as ``torch.bfloat16`` or ``"f16"``."""
     if isinstance(dtype, str):
         name = _SHORT.get(dtype, dtype)
@@ -333,7 +318,7 @@ def _bytes_of(rows: Any, element: str) -> NDArray[np.uint8]:
         view = tensor.view(torch.int16) if element == "bfloat16" else tensor
         rows = view.numpy()
     else:
-        rows = _converted(_as_numpy(rows), element)
+        rows = _converted(as_numpy(rows), element)
     return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
 
 

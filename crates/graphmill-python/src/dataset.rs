@@ -3,19 +3,27 @@
 use crate::errors::Result;
 use crate::features::Features;
 use crate::graph::Graph;
-use crate::memory::budget_of;
+use crate::ids;
+use crate::memory::{Held, budget_of};
+use crate::sample::int64;
 use crate::views::{Map, section_view};
-use graphmill::disk::{ReadAt, format_size};
+use graphmill::disk::format_size;
 use graphmill::format::manifest;
 use graphmill::store;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 
 /// A dataset on disk: topology, features, labels, other tables and splits, under one memory budget.
 ///
 /// Made by :func:`graphmill.open`. Handles may be shared by threads, pickled (by path) and used after a fork.
+///
+/// A build may have given nodes other numbers than they had in the source, to bring together what is sampled together
+/// or because ids were scattered or text; ``repr(ds)`` says so. ``ds.graph``, ``ds.features`` and ``batch.n_id`` speak
+/// numbers. Seeds and splits are ids of the source, and :meth:`node_ids` and :meth:`original_ids` lead from one to the
+/// other.
 #[pyclass(frozen, module = "graphmill")]
 pub struct Dataset {
     /// Replaced as a whole when this handle adds to the dataset.
@@ -104,11 +112,22 @@ impl Dataset {
         self.inner().tables().keys().cloned().collect()
     }
 
-    /// A named list of nodes as a read-only int64 view; `KeyError` names those that exist.
+    /// A named list of nodes by their ids in the source, as `seeds=` of a loader takes them.
+    ///
+    /// A read-only int64 view of the file; where nodes were renumbered an array of its own, and of str if ids were
+    /// text. `KeyError` names the splits that exist.
+    ///
+    /// Example:
+    ///     >>> train = ds.split("train")
+    ///     >>> ds.features[ds.node_ids(train)].shape[1]     # rows are found by number
+    ///     2
     fn split<'py>(&self, py: Python<'py>, name: &str) -> Result<Bound<'py, PyAny>> {
         let dataset = self.inner();
         let table = dataset.split(name)?;
-        table.mapped().check_length()?;
+        let numbers = table.as_i64()?;
+        if dataset.is_renumbered() {
+            return original_ids(py, &dataset, numbers.to_vec(), false);
+        }
         section_view(py, Map::Shared(table.mapped().clone()), table.section(), "int64")
     }
 
@@ -118,40 +137,120 @@ impl Dataset {
         self.inner().splits().keys().cloned().collect()
     }
 
+    /// By what nodes were ordered when the dataset was built: `"none"` as in the source, `"hot"` ...
+    #[getter]
+    fn order(&self) -> String {
+        self.inner().manifest().order.clone()
+    }
+
+    /// What the ids of the source are: `"same"` as the numbers of the nodes, `"reordered"` (the numbers from 0 on, but
+    /// those of other nodes), `"mapped"` (any integers) or `"text"`.
+    #[getter]
+    fn ids(&self) -> Result<&'static str> {
+        Ok(self.inner().ids().kind()?.name())
+    }
+
+    /// The names of the classes that numbers in a table stand for, by table; most datasets have none.
+    #[getter]
+    fn classes(&self) -> BTreeMap<String, Vec<String>> {
+        self.inner().manifest().node().classes.clone()
+    }
+
+    /// The ids in the source of nodes given by number, such as those in `batch.n_id`.
+    ///
+    /// Args:
+    ///     ids: Numbers of nodes; a torch tensor is answered with one.
+    ///
+    /// Returns:
+    ///     An int64 array, or an array of str objects where the ids are text.
+    ///
+    /// Example:
+    ///     >>> ds.original_ids([2, 0])
+    ///     array([2, 0])
+    fn original_ids<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &Bound<'py, PyAny>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let given = ids::read(ids, "ids")?;
+        original_ids(py, &self.inner(), given.as_slice()?.to_vec(), given.from_torch)
+    }
+
+    /// The numbers of nodes given by their ids in the source: how to find rows of tables and lists of the graph.
+    ///
+    /// Args:
+    ///     original: Ids of the source; str where the ids are text. A torch tensor is answered with one.
+    ///
+    /// Raises:
+    ///     IndexError: No node has an id; the message says which. For text it is a `KeyError`.
+    ///
+    /// Example:
+    ///     >>> ds.node_ids([2, 0])
+    ///     array([2, 0])
+    ///     >>> ds.labels[ds.node_ids([2, 0])].shape
+    ///     (2,)
+    fn node_ids<'py>(
+        &self,
+        py: Python<'py>,
+        original: &Bound<'py, PyAny>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let dataset = self.inner();
+        if dataset.ids().are_text() {
+            let names = ids::read_names(original, "original")?;
+            return Ok(int64(py, py.detach(|| dataset.node_ids_of_names(&names))?, false)?);
+        }
+        let given = ids::read(original, "original")?;
+        let ids = given.as_slice()?;
+        Ok(int64(py, py.detach(|| dataset.node_ids(ids))?, given.from_torch)?)
+    }
+
     /// Adds a table with one row per node, without touching the rest of the dataset.
     ///
     /// Args:
     ///     name: Letters, digits, `_` and `-`.
-    ///     array: NumPy or torch, of one or two dimensions, or an iterable of chunks of it.
+    ///     array: NumPy or torch, of one or two dimensions: row i belongs to the node with id i in the source. Where
+    ///         nodes have those numbers, an iterable of chunks will do.
     ///     dtype: Store as this type; by default as the data is.
+    ///     ids: The id in the source of each row, for rows in another order. Needed where ids are not the numbers from
+    ///         0 on.
+    ///     fill: The value of rows that `ids` leaves out; without it they are an error.
     ///
     /// Example:
     ///     >>> ds.add_table("year", np.arange(ds.num_nodes))
     ///     >>> ds.table("year")[[0, 1]]
     ///     array([0, 1])
-    #[pyo3(signature = (name, array, dtype = None))]
+    ///     >>> ds.add_table("rank", np.array([7, 9]), ids=[3, 0], fill=-1)
+    ///     >>> ds.table("rank")[ds.node_ids([0, 1, 3])]
+    ///     array([ 9, -1,  7])
+    #[pyo3(signature = (name, array, dtype = None, *, ids = None, fill = None))]
     fn add_table(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         name: &str,
         array: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
+        ids: Option<&Bound<'_, PyAny>>,
+        fill: Option<&Bound<'_, PyAny>>,
     ) -> Result<()> {
-        let writers = py.import("graphmill._writers")?;
-        writers.call_method1("add_table", (self.path(), name, array, dtype, self.num_nodes()))?;
-        self.reopen()
+        let amend = slf.py().import("graphmill._amend")?;
+        amend.call_method1("add_table", (slf, name, array, dtype, ids, fill))?;
+        slf.get().reopen()
     }
 
-    /// Adds a named list of nodes, or a mask with one bool per node.
+    /// Adds a named list of nodes by their ids in the source, or a mask with one bool per id from 0 on.
     ///
     /// Example:
     ///     >>> ds.add_split("first", [0, 1])
     ///     >>> ds.split("first")
     ///     array([0, 1])
-    fn add_split(&self, py: Python<'_>, name: &str, nodes: &Bound<'_, PyAny>) -> Result<()> {
-        py.import("graphmill._writers")?
-            .call_method1("add_split", (self.path(), name, nodes, self.num_nodes()))?;
-        self.reopen()
+    fn add_split(slf: &Bound<'_, Self>, name: &str, nodes: &Bound<'_, PyAny>) -> Result<()> {
+        let amend = slf.py().import("graphmill._amend")?;
+        amend.call_method1("add_split", (slf, name, nodes))?;
+        slf.get().reopen()
+    }
+
+    /// Takes memory out of the budget for the length of a `with` block.
+    fn _reserve(&self, bytes: u64, what: &str) -> Result<Held> {
+        Ok(Held::of(self.inner().budget().reserve(bytes, what)?))
     }
 
     fn __repr__(&self) -> String {
@@ -170,6 +269,11 @@ impl Dataset {
             format!("num_nodes={}", graph.num_nodes()),
             format!("num_edges={}", graph.num_edges()),
         ];
+        if dataset.is_renumbered() {
+            // A repr tells what it can, even of a damaged file.
+            let ids = dataset.ids().kind().map_or("unreadable", |kind| kind.name());
+            parts.push(format!("renumbered(order={}, ids={ids})", dataset.manifest().order));
+        }
         parts.extend(tables.chain(splits));
         parts.push(format!("{} on disk", format_size(size)));
         parts.push(format!("memory={}", format_size(dataset.budget().total())));
@@ -180,4 +284,22 @@ impl Dataset {
         let arguments = (slf.get().path(), slf.get().memory()).into_pyobject(slf.py())?;
         Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
     }
+}
+
+/// The ids of the source as an array; of str objects where they are text, because names may be of any length.
+fn original_ids<'py>(
+    py: Python<'py>,
+    dataset: &store::Dataset,
+    mut numbers: Vec<i64>,
+    torch: bool,
+) -> Result<Bound<'py, PyAny>> {
+    if !dataset.ids().are_text() {
+        py.detach(|| dataset.ids().make_original(&mut numbers))?;
+        return Ok(int64(py, numbers, torch)?);
+    }
+    let mut names = Vec::with_capacity(numbers.len());
+    dataset.ids().visit_names(&numbers, |name| names.push(PyString::new(py, name)))?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("dtype", "object")?;
+    Ok(py.import("numpy")?.call_method("array", (names,), Some(&keywords))?)
 }

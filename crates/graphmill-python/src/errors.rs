@@ -4,7 +4,7 @@
 //! only chooses among them.
 
 use graphmill::{disk, format, ingest, load, sample, store};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::io::ErrorKind;
 
@@ -80,8 +80,13 @@ impl From<store::Error> for Raised {
         match error {
             store::Error::Disk(error) => error.into(),
             store::Error::Format { ref source, .. } => format_error(source, &error),
-            store::Error::OutOfRange { .. } => Raised(PyIndexError::new_err(error.to_string())),
-            store::Error::UnknownName { .. } => Raised(PyKeyError::new_err(error.to_string())),
+            store::Error::OutOfRange { .. } | store::Error::UnknownId { .. } => {
+                Raised(PyIndexError::new_err(error.to_string()))
+            }
+            store::Error::UnknownName { .. } | store::Error::UnknownNode { .. } => {
+                Raised(PyKeyError::new_err(error.to_string()))
+            }
+            store::Error::IdKind { .. } => Raised(PyTypeError::new_err(error.to_string())),
             store::Error::DirectionNotStored { .. } => {
                 Raised(PyValueError::new_err(error.to_string()))
             }

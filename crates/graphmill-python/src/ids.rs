@@ -1,12 +1,14 @@
-//! Node ids as users give them: lists, ranges, NumPy arrays of any integer type, torch tensors.
+//! Node ids as users give them: lists, ranges, NumPy arrays of any integer type, torch tensors; names as lists and
+//! arrays of str.
 //!
-//! An int64 array is used where it lies; anything else is converted once. What is not a list of integers is a
-//! `TypeError`, before any work is done.
+//! An int64 array is used where it lies; anything else is converted once. What is not a list of integers, or of names,
+//! is a `TypeError`, before any work is done.
 
 use crate::errors::Result;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyRange, PyTuple};
 
 /// Ids in memory that Rust can borrow.
@@ -65,6 +67,38 @@ pub fn read<'py>(object: &Bound<'py, PyAny>, what: &str) -> Result<Ids<'py>> {
     let array = numpy.call_method1("ascontiguousarray", (array, "int64"))?;
     let array = array.cast_into::<PyArray1<i64>>().map_err(PyErr::from)?;
     Ok(Ids { array: array.readonly(), from_torch })
+}
+
+/// Reads names; `what` names them in messages.
+pub fn read_names(object: &Bound<'_, PyAny>, what: &str) -> Result<Vec<PyBackedStr>> {
+    let wrong = |found: String| {
+        let expected = "a one-dimensional list or array of str, as the ids of the source are";
+        PyTypeError::new_err(format!("{what} must be {expected}, found {found}"))
+    };
+    // Lists are read as they are: NumPy would cut zeros off the ends of names.
+    let list = if is_sequence(object) {
+        object.clone()
+    } else if object.hasattr("__array__")? && !is_tensor(object) {
+        let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
+        if array.getattr("ndim")?.extract::<usize>()? != 1 {
+            return Err(wrong(format!("shape {}", array.getattr("shape")?)).into());
+        }
+        array.call_method0("tolist")?
+    } else {
+        return Err(wrong(object.get_type().name()?.to_string()).into());
+    };
+    let mut names = Vec::with_capacity(list.len()?);
+    for (position, name) in list.try_iter()?.enumerate() {
+        let name = name?;
+        match name.extract::<PyBackedStr>() {
+            Ok(name) => names.push(name),
+            Err(_) => {
+                let found = format!("{} at position {position}", name.get_type().name()?);
+                return Err(wrong(found).into());
+            }
+        }
+    }
+    Ok(names)
 }
 
 fn is_sequence(object: &Bound<'_, PyAny>) -> bool {

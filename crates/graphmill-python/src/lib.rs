@@ -3,16 +3,19 @@
 //! One file per class or group of functions; conversion and lifetimes only, no algorithm. The Python files beside it
 //! add what is better said in Python: the loader's iteration and one file per framework.
 
+mod build;
+mod build_sources;
 mod command;
 mod dataset;
-mod edge_list_options;
 mod errors;
 mod features;
 mod graph;
 mod ids;
+mod interruptible;
 mod loader;
 mod memory;
 mod sample;
+mod source_options;
 mod views;
 mod writers;
 
@@ -26,9 +29,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<features::Features>()?;
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<sample::Sample>()?;
-    module.add_class::<edge_list_options::EdgeListOptions>()?;
+    module.add_class::<source_options::SourceOptions>()?;
+    module.add_class::<build::BuildSettings>()?;
     module.add_class::<loader::BatchSource>()?;
     module.add_class::<loader::RawBatch>()?;
+    module.add_function(wrap_pyfunction!(build::build_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(writers::write_edges, module)?)?;
     module.add_function(wrap_pyfunction!(writers::write_table, module)?)?;
     module.add_function(wrap_pyfunction!(writers::amend_table, module)?)?;

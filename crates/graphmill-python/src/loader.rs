@@ -8,7 +8,7 @@ use crate::sample::int64;
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
 use graphmill::disk::Backend;
 use graphmill::format::ElementType;
-use graphmill::load::{self, BatchMemory, Column, LoaderOptions};
+use graphmill::load::{self, BatchMemory, Column, LoaderOptions, Seeds};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,6 +25,7 @@ impl BatchSource {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "called with everything by one Python class")]
     fn new(
+        py: Python<'_>,
         dataset: &Dataset,
         seeds: &Bound<'_, PyAny>,
         fanouts: &Bound<'_, PyAny>,
@@ -36,6 +37,7 @@ impl BatchSource {
         direction: &str,
         seed: u64,
         backend: &str,
+        original: bool,
     ) -> Result<Self> {
         let backend = if backend == "auto" { Backend::Pread } else { backend.parse()? };
         let options = LoaderOptions::new(read_fanouts(fanouts)?)
@@ -46,9 +48,12 @@ impl BatchSource {
             .replace(replace)
             .direction(parse_direction(direction)?)
             .seed(seed)
-            .backend(backend);
-        let seeds = ids::read(seeds, "seeds")?.as_slice()?.to_vec();
-        Ok(BatchSource { loader: load::NeighborLoader::new(dataset.inner(), seeds, options)? })
+            .backend(backend)
+            .original(original);
+        let dataset = dataset.inner();
+        let seeds = read_seeds(seeds, dataset.ids().are_text())?;
+        let loader = py.detach(|| load::NeighborLoader::over(dataset, seeds, options))?;
+        Ok(BatchSource { loader })
     }
 
     /// Samples and reads one batch.
@@ -70,6 +75,21 @@ impl BatchSource {
             options.fanouts
         )
     }
+}
+
+/// Nothing for all nodes, the name of a split, or ids of the source.
+fn read_seeds(seeds: &Bound<'_, PyAny>, are_text: bool) -> Result<Seeds> {
+    if seeds.is_none() {
+        return Ok(Seeds::All);
+    }
+    if let Ok(split) = seeds.extract::<String>() {
+        return Ok(Seeds::Split(split));
+    }
+    if are_text {
+        let names = ids::read_names(seeds, "seeds")?;
+        return Ok(Seeds::Names(names.iter().map(|name| name.to_string()).collect()));
+    }
+    Ok(Seeds::Original(ids::read(seeds, "seeds")?.as_slice()?.to_vec()))
 }
 
 /// A finished batch; holds its part of the budget as long as it lives.

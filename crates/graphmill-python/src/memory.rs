@@ -1,10 +1,13 @@
 //! Memory as users state it: `"4GiB"`, a number of bytes, or nothing for the default.
 
 use crate::errors::Result;
-use graphmill::disk::{Budget, anonymous_memory, default_budget, file_memory, parse_size};
+use graphmill::disk::{
+    Budget, Reservation, anonymous_memory, default_budget, file_memory, parse_size,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::{Mutex, PoisonError};
 
 /// The budget that an argument `memory=` stands for.
 pub fn budget_of(memory: Option<&Bound<'_, PyAny>>) -> Result<Budget> {
@@ -23,6 +26,32 @@ pub fn budget_of(memory: Option<&Bound<'_, PyAny>>) -> Result<Budget> {
             );
             Err(PyTypeError::new_err(problem).into())
         }
+    }
+}
+
+/// Memory of a dataset's budget that Python code uses for the length of a `with` block.
+#[pyclass(frozen, module = "graphmill._native")]
+pub struct Held {
+    reservation: Mutex<Option<Reservation>>,
+}
+
+impl Held {
+    pub(crate) fn of(reservation: Reservation) -> Self {
+        Held { reservation: Mutex::new(Some(reservation)) }
+    }
+}
+
+#[pymethods]
+impl Held {
+    fn __enter__(&self) {}
+
+    fn __exit__(
+        &self,
+        _kind: &Bound<'_, PyAny>,
+        _error: &Bound<'_, PyAny>,
+        _trace: &Bound<'_, PyAny>,
+    ) {
+        drop(self.reservation.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 

@@ -1,42 +1,22 @@
 //! Files from memory and from other files.
 
-use crate::edge_list_options::EdgeListOptions;
+use crate::dataset::Dataset;
 use crate::errors::Result;
 use crate::ids;
+use crate::interruptible::interruptible;
 use crate::memory::budget_of;
+use crate::source_options::SourceOptions;
 use graphmill::format::{ElementType, ListOrder, TableShape};
 use graphmill::ingest::{
-    self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges, Progress,
+    self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges,
 };
+use graphmill::store;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use std::cell::RefCell;
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-
-/// Lets Ctrl-C stop long work, and keeps the exception that Python made of it.
-#[derive(Default)]
-struct Watch {
-    interrupt: Mutex<Option<PyErr>>,
-}
-
-impl Watch {
-    fn go_on(&self) -> bool {
-        let Err(interrupt) = Python::attach(|py| py.check_signals()) else { return true };
-        *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = Some(interrupt);
-        false
-    }
-
-    /// The outcome, with the interrupt in place of the cancellation that it caused.
-    fn outcome<T>(self, outcome: ingest::Result<T>) -> Result<T> {
-        match self.interrupt.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(interrupt) => Err(interrupt.into()),
-            None => Ok(outcome?),
-        }
-    }
-}
+use std::path::{Path, PathBuf};
 
 /// Which lists to store, from the names of the options.
 pub fn parse_directions(undirected: bool, direction: &str) -> Result<Directions> {
@@ -71,6 +51,10 @@ pub fn parse_encoding(encoding: &str) -> Result<Option<ElementType>> {
 
 /// Writes edges as a `.gl` file; `graphmill.write_graph` prepares the arguments.
 #[pyfunction]
+#[pyo3(signature = (
+    path, sources, destinations, num_nodes, weights, times, undirected, direction, neighbor_order, encoding, edge_ids,
+    memory, overwrite, original_ids = None
+))]
 #[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
 pub fn write_edges(
     py: Python<'_>,
@@ -87,15 +71,13 @@ pub fn write_edges(
     edge_ids: bool,
     memory: Option<&Bound<'_, PyAny>>,
     overwrite: bool,
+    original_ids: Option<PyReadonlyArray1<'_, i64>>,
 ) -> Result<()> {
     let order: ListOrder = neighbor_order.parse()?;
-    let watch = Watch::default();
-    let observer = |_: Progress| watch.go_on();
     let mut options = GraphOptions::new()
         .directions(parse_directions(undirected, direction)?)
         .order(order)
-        .edge_ids(edge_ids)
-        .observer(&observer);
+        .edge_ids(edge_ids);
     if let Some(element) = parse_encoding(encoding)? {
         options = options.neighbours(element);
     }
@@ -105,6 +87,9 @@ pub fn write_edges(
     if let Some(times) = &times {
         options = options.times(times.as_slice().map_err(PyErr::from)?);
     }
+    if let Some(original_ids) = &original_ids {
+        options = options.original_ids(original_ids.as_slice().map_err(PyErr::from)?);
+    }
     let budget = budget_of(memory)?;
     macro_rules! write {
         ($type:ty) => {{
@@ -113,14 +98,14 @@ pub fn write_edges(
                 destinations.extract::<PyReadonlyArray1<'_, $type>>().map_err(PyErr::from)?;
             let sources = sources.as_slice().map_err(PyErr::from)?;
             let destinations = destinations.as_slice().map_err(PyErr::from)?;
-            py.detach(|| -> ingest::Result<()> {
+            interruptible(py, |observer| {
                 let edges = MemoryEdges::new(sources, destinations, num_nodes)?;
+                let options = options.observer(observer);
                 ingest::write_graph(&path, &edges, &options, &budget, overwrite).map(|_| ())
             })
         }};
     }
-    let written = if sources.is_instance_of::<PyArray1<i32>>() { write!(i32) } else { write!(i64) };
-    watch.outcome(written)
+    if sources.is_instance_of::<PyArray1<i32>>() { write!(i32) } else { write!(i64) }
 }
 
 /// Writes rows as a `.gd` file from an iterator of byte arrays; `graphmill.write_features` prepares the arguments.
@@ -145,7 +130,10 @@ pub fn write_table(
 }
 
 /// Adds a table of the nodes to a dataset; `Dataset.add_table` prepares the arguments.
+///
+/// `numbered` is the dataset whose numbers the rows follow; one that was built anew since then is refused.
 #[pyfunction]
+#[pyo3(signature = (folder, name, element, rows, columns, pieces, numbered = None))]
 pub fn amend_table(
     folder: PathBuf,
     name: &str,
@@ -153,36 +141,52 @@ pub fn amend_table(
     rows: u64,
     columns: Option<u64>,
     pieces: &Bound<'_, PyAny>,
+    numbered: Option<&Dataset>,
 ) -> Result<()> {
+    let numbered = numbered.map(Dataset::inner);
     let shape = table_shape(element, rows, columns)?;
     let pieces = Pieces::new(pieces)?;
-    let amend = || {
-        let mut writer = DatasetWriter::amend(&folder)?;
+    let add = || {
+        let mut writer = amend(&folder, numbered.as_ref())?;
         writer.table(name, shape, |table| {
             pieces.iter().try_for_each(|piece| table.write_rows(&piece?))
         })?;
         writer.publish()
     };
-    let amended = amend();
-    pieces.outcome(amended).map(|_| ())
+    let added = add();
+    pieces.outcome(added).map(|_| ())
 }
 
-/// Adds a named list of nodes to a dataset.
+/// Adds a named list of nodes to a dataset, by their numbers in the dataset `numbered` if it is given.
 #[pyfunction]
+#[pyo3(signature = (folder, name, ids, numbered = None))]
 pub fn amend_split(
     py: Python<'_>,
     folder: PathBuf,
     name: &str,
     ids: &Bound<'_, PyAny>,
+    numbered: Option<&Dataset>,
 ) -> Result<()> {
     let ids = ids::read(ids, "ids")?;
     let nodes = ids.as_slice()?;
+    let numbered = numbered.map(Dataset::inner);
     py.detach(|| {
-        let mut writer = DatasetWriter::amend(&folder)?;
+        let mut writer = amend(&folder, numbered.as_ref())?;
         writer.split(name, nodes)?;
         writer.publish()
     })?;
     Ok(())
+}
+
+/// Starts a change of a dataset whose nodes still have the numbers that they have in `numbered`.
+fn amend(folder: &Path, numbered: Option<&store::Dataset>) -> ingest::Result<DatasetWriter> {
+    let writer = DatasetWriter::amend(folder)?;
+    let topology = numbered.map(|dataset| &dataset.manifest().edge().graph);
+    if topology.is_some() && topology != writer.topology() {
+        let problem = "it was built anew since it was opened, and nodes may have other numbers; open it again";
+        return Err(ingest::Error::Request { what: "dataset", problem: problem.to_owned() });
+    }
+    Ok(writer)
 }
 
 fn table_shape(element: &str, rows: u64, columns: Option<u64>) -> Result<TableShape> {
@@ -237,10 +241,14 @@ fn next_piece(iterator: &mut Bound<'_, PyIterator>) -> PyResult<Option<Vec<u8>>>
 #[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
 pub fn convert_file(
     py: Python<'_>,
-    source: PathBuf,
+    sources: Vec<PathBuf>,
     target: PathBuf,
     to: Option<&str>,
-    input: &EdgeListOptions,
+    source: &SourceOptions,
+    edge_ids: bool,
+    dedup: bool,
+    drop_self_loops: bool,
+    add_self_loops: bool,
     num_nodes: Option<u64>,
     undirected: bool,
     direction: Option<&str>,
@@ -250,14 +258,15 @@ pub fn convert_file(
     memory: Option<&Bound<'_, PyAny>>,
     overwrite: bool,
 ) -> Result<()> {
-    let watch = Watch::default();
-    let observer = |_: Progress| watch.go_on();
-    let mut options = input
-        .apply(ConvertOptions::new())
+    let mut options = source
+        .convert(ConvertOptions::new())
+        .edge_ids(edge_ids)
+        .dedup(dedup)
+        .drop_self_loops(drop_self_loops)
+        .add_self_loops(add_self_loops)
         .align_rows(align_rows)
         .overwrite(overwrite)
-        .budget(budget_of(memory)?)
-        .observer(&observer);
+        .budget(budget_of(memory)?);
     if let Some(format) = to {
         options = options.to(format.parse()?);
     }
@@ -273,12 +282,18 @@ pub fn convert_file(
     if let Some(element) = parse_encoding(encoding)? {
         options = options.neighbours(element);
     }
-    let converted = py.detach(|| ingest::convert(&source, &target, &options));
-    let report = watch.outcome(converted)?;
+    let report = interruptible(py, |observer| {
+        ingest::convert_files(&sources, &target, &options.observer(observer))
+    })?;
     if report.skipped > 0 {
-        let text = format!("{} rows of {} were skipped", report.skipped, source.display());
-        let text = std::ffi::CString::new(text).unwrap_or_default();
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        let text = format!("{} rows of {} were skipped", report.skipped, sources[0].display());
+        warn(py, text)?;
     }
     Ok(())
+}
+
+/// A warning that points at the caller of the Python function.
+pub fn warn(py: Python<'_>, text: String) -> Result<()> {
+    let text = std::ffi::CString::new(text).unwrap_or_default();
+    Ok(PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?)
 }

@@ -1,0 +1,153 @@
+//! `graphmill.build`: a dataset from sources.
+
+use crate::build_sources::{Edges, Rows, Words};
+use crate::errors::Result;
+use crate::interruptible::interruptible;
+use crate::memory::budget_of;
+use crate::source_options::SourceOptions;
+use crate::writers::{parse_directions, parse_encoding, warn};
+use graphmill::format::ListOrder;
+use graphmill::ingest::EdgeSortOptions;
+use graphmill::ingest::build::{BuildOptions, BuildSources, NodeOrder, SourceIds, build};
+use graphmill::ingest::source::Column;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Which edges are kept in which lists, and how nodes are numbered; `graphmill.build` fills them in.
+#[pyclass(frozen, module = "graphmill._native")]
+pub struct BuildSettings {
+    topology: EdgeSortOptions<'static>,
+    order: NodeOrder,
+    ids: SourceIds,
+    label_column: Option<Column>,
+    align_rows: bool,
+    threads: Option<usize>,
+    overwrite: bool,
+}
+
+#[pymethods]
+impl BuildSettings {
+    #[new]
+    #[pyo3(signature = (*, undirected, direction, order, encoding, neighbor_order, label_column, edge_ids, map_ids,
+        string_ids, num_nodes, dedup, drop_self_loops, add_self_loops, align_rows, threads, overwrite))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python class")]
+    fn new(
+        undirected: bool,
+        direction: Option<&str>,
+        order: &str,
+        encoding: &str,
+        neighbor_order: &str,
+        label_column: Option<&str>,
+        edge_ids: bool,
+        map_ids: bool,
+        string_ids: bool,
+        num_nodes: Option<u64>,
+        dedup: bool,
+        drop_self_loops: bool,
+        add_self_loops: bool,
+        align_rows: bool,
+        threads: Option<usize>,
+        overwrite: bool,
+    ) -> Result<Self> {
+        let ids = match (map_ids, string_ids) {
+            (false, false) => SourceIds::Numbers,
+            (true, false) => SourceIds::Integers,
+            (false, true) => SourceIds::Text,
+            (true, true) => {
+                let problem = "map_ids is for integers and string_ids for words; choose one";
+                return Err(PyValueError::new_err(problem).into());
+            }
+        };
+        if threads == Some(0) {
+            return Err(PyValueError::new_err("threads is 0, expected 1 or more").into());
+        }
+        let mut topology = EdgeSortOptions::new()
+            .num_nodes(num_nodes.unwrap_or(0))
+            .directions(parse_directions(undirected, direction.unwrap_or("both"))?)
+            .order(neighbor_order.parse::<ListOrder>()?)
+            .edge_ids(edge_ids)
+            .dedup(dedup)
+            .drop_self_loops(drop_self_loops)
+            .add_self_loops(add_self_loops);
+        if let Some(element) = parse_encoding(encoding)? {
+            topology = topology.neighbours(element);
+        }
+        let order = order.parse()?;
+        let label_column = label_column.map(str::parse).transpose()?;
+        Ok(BuildSettings { topology, order, ids, label_column, align_rows, threads, overwrite })
+    }
+}
+
+impl BuildSettings {
+    fn options<'a>(&self, source: &SourceOptions) -> BuildOptions<'a> {
+        let mut options = BuildOptions::new()
+            .topology(self.topology)
+            .input(source.edges())
+            .order(self.order)
+            .ids(self.ids)
+            .align_rows(self.align_rows)
+            .overwrite(self.overwrite);
+        if let Some(column) = &source.id_column {
+            options = options.id_column(column.clone());
+        }
+        if let Some(column) = &self.label_column {
+            options = options.label_column(column.clone());
+        }
+        match source.dtype {
+            Some(element) => options.features(element),
+            None => options,
+        }
+    }
+}
+
+/// Builds a dataset; `graphmill.build` prepares the arguments.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
+pub fn build_dataset(
+    py: Python<'_>,
+    out: PathBuf,
+    edges: Edges<'_>,
+    features: Vec<Rows<'_>>,
+    labels: Option<Rows<'_>>,
+    edge_features: Vec<Rows<'_>>,
+    tables: Vec<(String, Rows<'_>)>,
+    splits: Vec<(String, Rows<'_>)>,
+    source: &SourceOptions,
+    settings: &BuildSettings,
+    memory: Option<&Bound<'_, PyAny>>,
+) -> Result<()> {
+    let words_of = |rows: &[Rows<'_>]| rows.iter().map(Rows::words).collect::<Vec<Words>>();
+    let named_words =
+        |rows: &[(String, Rows<'_>)]| rows.iter().map(|(_, rows)| rows.words()).collect::<Vec<_>>();
+    let edge_words = edges.words();
+    let (feature_words, edge_feature_words) = (words_of(&features), words_of(&edge_features));
+    let label_words = labels.as_ref().map(Rows::words).unwrap_or_default();
+    let (table_words, split_words) = (named_words(&tables), named_words(&splits));
+    let mut sources = BuildSources::new(edges.source(&edge_words)?);
+    for (rows, words) in features.iter().zip(&feature_words) {
+        sources = sources.features(rows.source(words)?);
+    }
+    if let Some(labels) = &labels {
+        sources = sources.labels(labels.source(&label_words)?);
+    }
+    for (rows, words) in edge_features.iter().zip(&edge_feature_words) {
+        sources = sources.edge_features(rows.source(words)?);
+    }
+    for ((name, rows), words) in tables.iter().zip(&table_words) {
+        sources = sources.table(name, rows.source(words)?);
+    }
+    for ((name, rows), words) in splits.iter().zip(&split_words) {
+        sources = sources.split(name, rows.source(words)?);
+    }
+    let options = settings.options(source).budget(budget_of(memory)?);
+    let pool = graphmill::disk::with_threads(settings.threads)?;
+    let report = interruptible(py, |observer| {
+        let options = options.observer(observer);
+        pool.install(|| build(&out, &sources, &options))
+    })?;
+    if report.skipped() > 0 {
+        warn(py, format!("{} rows of the sources were skipped", report.skipped()))?;
+    }
+    Ok(())
+}

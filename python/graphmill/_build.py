@@ -1,0 +1,205 @@
+"""Raw sources, in files or in memory, become a dataset."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from . import _native
+from ._sources import edge_source, split_source, table_source, table_sources
+from ._writers import element_name
+
+
+def build(
+    out: str | os.PathLike[str],
+    edges: Any,
+    *,
+    features: Any = None,
+    labels: Any = None,
+    edge_features: Any = None,
+    tables: Mapping[str, Any] | None = None,
+    splits: Mapping[str, Any] | None = None,
+    weights: Any = None,
+    times: Any = None,
+    undirected: bool = False,
+    direction: str | None = None,
+    order: str = "none",
+    encoding: str = "auto",
+    neighbor_order: str = "id",
+    weight_column: str | int | None = None,
+    time_column: str | int | None = None,
+    id_column: str | int | None = None,
+    label_column: str | int | None = None,
+    edge_ids: bool = False,
+    map_ids: bool = False,
+    string_ids: bool = False,
+    num_nodes: int | None = None,
+    dedup: bool = False,
+    drop_self_loops: bool = False,
+    add_self_loops: bool = False,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    format: str | None = None,
+    dtype: Any = None,
+    side_by_side: bool = False,
+    align_rows: bool = False,
+    on_bad_row: str = "stop",
+    memory: str | int | None = None,
+    threads: int | None = None,
+    overwrite: bool = False,
+) -> _native.Dataset:
+    """Compile edges, features, labels and splits into a dataset, within a memory budget, and open it.
+
+    A source is a path, a list of paths (one after the other), a pattern such as ``"part-*.csv.gz"``, an array or
+    tensor, or a pandas, polars or pyarrow table. Files are text of any delimiter (``.gz`` and ``.zst`` too), Parquet,
+    ``.npy``, ``.npz``, ``.gl``, ``.gd``, or for ``edges`` the folder of an OGB, MAG240M or IGB dataset, which brings
+    its features, labels and splits along. The dataset appears complete or not at all.
+
+    Args:
+        out: The folder of the dataset.
+        edges: ``src,dst`` rows; in memory integers of shape ``[2, E]``, a pair of columns, or a table.
+        features: A row for each node, in the order of the ids unless a column is named ``id`` or ``node_id``.
+        labels: A label for each node: numbers, or words that become the numbers of classes; missing ones are -1.
+        edge_features: A row for each row of the edges; ``batch.edge_attr`` joins them by ``e_id``.
+        tables: Further tables of the nodes by name.
+        splits: Lists of node ids, or masks, by name.
+        weights: Weights of edges in memory; ``weight_column`` names those of files and tables.
+        times: Times of edges in memory; ``time_column`` names those of files and tables.
+        undirected: Store each edge both ways in one set of lists.
+        direction: ``"both"`` (default), ``"out"`` or ``"in"``: which lists a directed graph stores.
+        order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that sampling meets most.
+        encoding: ``"i32"``, ``"i64"`` or ``"auto"`` (the narrower one that fits).
+        neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.
+        weight_column: The column of weights, by name or by number from 0.
+        time_column: The column of times, by name or by number from 0.
+        id_column: The column of a table that says whose row it is.
+        label_column: The column of the labels, where their table has several.
+        edge_ids: Store the source row of every edge; weights, times and edge features imply it.
+        map_ids: Ids are any integers: number the nodes and keep the ids with them.
+        string_ids: Ids are words: number the nodes and keep the words with them.
+        num_nodes: At least this many nodes.
+        dedup: Of edges with the same ends keep the first.
+        drop_self_loops: Leave out edges from a node to itself.
+        add_self_loops: Add an edge from every node to itself.
+        header: Whether the first line of a text names its columns; found by default.
+        delimiter: What separates its fields; found by default.
+        format: What the edges are, instead of what they look like.
+        dtype: The type of the features; float32 for text and that of the array otherwise.
+        side_by_side: Several sources of features hold further columns of the same nodes, not further nodes.
+        align_rows: Let every row of the features start on a multiple of 512 bytes.
+        on_bad_row: ``"stop"`` with an error that names line and column, or ``"skip"`` such rows and warn.
+        memory: Budget for building and for the dataset that is returned, such as ``"2GiB"``.
+        threads: Threads to build with; one for each core by default.
+        overwrite: Replace a dataset that exists.
+
+    Example:
+        >>> ds = gm.build("cycle/", edges=[[0, 1, 2], [1, 2, 0]], labels=["a", "b", "a"])
+        >>> ds.num_nodes, ds.classes["y"]
+        (3, ['a', 'b'])
+    """
+    source_options = _native.SourceOptions(
+        format=format,
+        header=header,
+        delimiter=delimiter,
+        weight_column=None if weight_column is None else str(weight_column),
+        time_column=None if time_column is None else str(time_column),
+        id_column=None if id_column is None else str(id_column),
+        dtype=None if dtype is None else element_name(dtype),
+        on_bad_row=on_bad_row,
+    )
+    settings = _native.BuildSettings(
+        undirected=undirected,
+        direction=direction,
+        order=order,
+        encoding=encoding,
+        neighbor_order=neighbor_order,
+        label_column=None if label_column is None else str(label_column),
+        edge_ids=edge_ids,
+        map_ids=map_ids,
+        string_ids=string_ids,
+        num_nodes=num_nodes,
+        dedup=dedup,
+        drop_self_loops=drop_self_loops,
+        add_self_loops=add_self_loops,
+        align_rows=align_rows,
+        threads=threads,
+        overwrite=overwrite,
+    )
+    _native.build_dataset(
+        os.fspath(out),
+        edge_source(edges, weights, times, weight_column, time_column),
+        table_sources(features, id_column, side_by_side),
+        None if labels is None else table_source(labels, id_column, label_column),
+        table_sources(edge_features, None, side_by_side),
+        [(name, table_source(table, id_column)) for name, table in (tables or {}).items()],
+        [(name, split_source(split)) for name, split in (splits or {}).items()],
+        source_options,
+        settings,
+        memory,
+    )
+    return _native.Dataset(out, memory)
+
+
+def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native.Dataset:
+    """Compile a PyTorch Geometric ``Data`` object into a dataset and open it.
+
+    ``x`` becomes the features and ``y`` the labels; ``edge_attr`` becomes the features of the edges, ``edge_weight``
+    their weights and ``edge_time`` their times; masks such as ``train_mask`` become splits (``val_mask`` becomes
+    ``val``); further tensors with a row for each node become tables. ``edge_index`` is stored as it is: PyG lists an
+    undirected edge twice, and so does the dataset.
+
+    Args:
+        data: A ``torch_geometric.data.Data``.
+        path: The folder of the dataset.
+        options: Options of :func:`graphmill.build`, such as ``order="hot"`` or ``memory="2GiB"``.
+
+    Example:
+        >>> from torch_geometric.data import Data
+        >>> data = Data(x=torch.ones(3, 2), edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))
+        >>> ds = gm.from_pyg(data, "small/")
+        >>> ds.num_nodes, ds.num_edges
+        (3, 2)
+    """
+    edge_index = getattr(data, "edge_index", None)
+    if edge_index is None or not hasattr(data, "num_nodes"):
+        kind = type(data).__name__
+        raise TypeError(f"from_pyg takes a Data object with edge_index, found {kind}")
+    num_nodes = int(data.num_nodes)
+    sources: dict[str, Any] = {"tables": {}, "splits": {}}
+    taken = {"edge_index": None, "edge_weight": "weights", "edge_time": "times"}
+    taken |= {"edge_attr": "edge_features", "x": "features", "num_nodes": None}
+    for name, value in data.to_dict().items():
+        if name in taken:
+            if taken[name] is not None and value is not None:
+                sources[str(taken[name])] = value
+        elif name.endswith("_mask") and _is_mask(value, num_nodes):
+            sources["splits"][name.removesuffix("_mask")] = value
+        elif name == "y" and _is_labels(value, num_nodes):
+            sources["labels"] = value
+        elif _is_table(value, num_nodes):
+            sources["tables"][name] = value
+    if "edge_features" in sources and sources["edge_features"].dim() == 1:
+        sources["edge_features"] = sources["edge_features"].reshape(-1, 1)
+    for name in ("tables", "splits"):
+        sources[name] |= options.pop(name, None) or {}
+    options.setdefault("num_nodes", num_nodes)
+    return build(path, edge_index, **{**sources, **options})
+
+
+def _is_table(value: Any, num_nodes: int) -> bool:
+    return hasattr(value, "dim") and value.dim() in (1, 2) and value.shape[0] == num_nodes
+
+
+def _is_mask(value: Any, num_nodes: int) -> bool:
+    return _is_table(value, num_nodes) and value.dim() == 1 and str(value.dtype) == "torch.bool"
+
+
+def _is_labels(value: Any, num_nodes: int) -> bool:
+    if not _is_table(value, num_nodes) or value.is_complex():
+        return False
+    if not value.is_floating_point():
+        return True
+    # A NaN is a missing label; any fraction makes it a regression target, which stays as it is.
+    known = value[~value.isnan()]
+    return bool((known == known.round()).all())
