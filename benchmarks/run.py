@@ -1,4 +1,4 @@
-"""Run every section of the benchmarks and print their tables; ``make bench`` calls this.
+"""Run sections of the benchmarks and print their tables; ``make bench`` runs all of them.
 
 Figures are medians of interleaved rounds on one machine in one run, so read ratios, not absolute numbers. Raw numbers
 go to a JSON file beside the tables.
@@ -9,34 +9,37 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import stores
+from benchmarks import ingest, stores
 
-SECTIONS = {"stores": stores.run}
-SIZES = {"small": 1 << 28, "medium": 1 << 33}
+SECTIONS = {"stores": stores, "ingest": ingest}
 
 
 def main() -> None:
-    """Parse the choice of sections and size, run them, and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "sections", nargs="*", default=list(SECTIONS), help="which sections; all by default"
-    )
-    parser.add_argument("--size", choices=SIZES, default="medium", help="how much data is made")
-    parser.add_argument(
-        "--folder", type=Path, help="where data is made; a temporary folder by default"
-    )
-    parser.add_argument("--json", type=Path, help="write the raw numbers here")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        results: dict[str, Any] = {"machine": machine(), "size": arguments.size}
-        for section in arguments.sections:
-            results[section] = SECTIONS[section](Path(folder), SIZES[arguments.size])
+    """Run the section that was named, or each with its defaults."""
+    arguments = parser().parse_args()
+    chosen = [arguments.section] if arguments.section else list(SECTIONS)
+    results: dict[str, Any] = {"machine": machine()}
+    for name in chosen:
+        own = arguments if arguments.section else parser().parse_args([name])
+        results[name] = SECTIONS[name].run(own)
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=2) + "\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; every section adds what is its own."""
+    whole = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    whole.add_argument("--json", type=Path, help="write the raw numbers here")
+    sections = whole.add_subparsers(dest="section", metavar="SECTION")
+    for name, section in SECTIONS.items():
+        own = sections.add_parser(name, help=(section.__doc__ or "").splitlines()[0])
+        # Not set by default, or it would undo what stands before the section.
+        own.add_argument("--json", type=Path, default=argparse.SUPPRESS, help="as above")
+        section.add_arguments(own)
+    return whole
 
 
 def machine() -> dict[str, str]:

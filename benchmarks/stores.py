@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from benchmarks.measure import interleaved, memory_limit, python
 
 GIB = 1 << 30
 COLUMNS = 128
+SIZES = {"small": 1 << 28, "medium": 1 << 33}
 
 # Runs in a cgroup: opens the table, looks at random rows, and tells what it took.
 LOOK = """
@@ -52,8 +55,22 @@ def table(path: Path, size: int) -> int:
     return rows
 
 
-def run(folder: Path, size: int) -> dict[str, Any]:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen on the command line."""
+    parser.add_argument("--size", choices=SIZES, default="medium", help="how much data is made")
+    parser.add_argument(
+        "--folder", type=Path, help="where data is made; a temporary folder by default"
+    )
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Every measurement of this section."""
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        return {"size": arguments.size, **measurements(Path(folder), SIZES[arguments.size])}
+
+
+def measurements(folder: Path, size: int) -> dict[str, Any]:
+    """All of them, on data made in a folder."""
     small, large = folder / "small.gd", folder / "large.gd"
     table(small, 1 << 20)
     rows = table(large, size)

@@ -1,0 +1,133 @@
+"""Ingest: how long raw data takes to become files, beside the peers and beside what the machine allows.
+
+Lines are measured one after the other, each as contests between processes; the targets come last. The inputs and the
+peers stay in the work folder for the next time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from benchmarks import contest, edge_lines, musts, table_lines
+from benchmarks.bench import Bench, agreed
+from benchmarks.child import CORES, measure
+from benchmarks.graphmill_command import Graphmill
+from benchmarks.inputs import SCALES, Inputs
+from benchmarks.peers import PEERS, EdgeList, Peer
+
+LINES = {
+    "convert": edge_lines.conversion,
+    "build": edge_lines.building,
+    "csv": table_lines.table_text,
+    "npy": table_lines.table_array,
+    "npz": table_lines.archive,
+    "order": edge_lines.ordering,
+    "growth": edge_lines.growth,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen on the command line."""
+    parser.add_argument("--scale", choices=SCALES, default="full", help="targets are for full")
+    parser.add_argument("--repeats", type=positive, default=3, help="runs of each; 3 by default")
+    parser.add_argument(
+        "--peers",
+        type=names_among(PEERS),
+        default=list(PEERS),
+        help=f"which of {','.join(PEERS)}, or none; all by default",
+    )
+    parser.add_argument(
+        "--lines",
+        type=names_among(LINES),
+        default=list(LINES),
+        help=f"which of {','.join(LINES)}; all by default",
+    )
+    parser.add_argument(
+        "--work",
+        type=Path,
+        default=Path(__file__).parent / "data",
+        help="where inputs and peers are kept; benchmarks/data by default",
+    )
+    parser.add_argument("--command", default="graphmill", help="the command; the one on the path")
+
+
+def positive(text: str) -> int:
+    """A number of runs."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least one run is needed for a median")
+    return number
+
+
+def names_among(known: Iterable[str]) -> Callable[[str], list[str]]:
+    """A reader of `a,b` where both are known."""
+
+    def read(text: str) -> list[str]:
+        names = [] if text == "none" else text.split(",")
+        if unknown := [name for name in names if name not in known]:
+            raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: not among {', '.join(known)}")
+        return names
+
+    return read
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Every line that was asked for, then the targets."""
+    work: Path = arguments.work.absolute()
+    graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
+    inputs = Inputs(work / scale.name, scale, graphmill)
+    # Two runs at a time measure nothing, but must not take each other's files away.
+    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as name:
+        out = Path(name)
+        peers, absent = installed(arguments.peers, work / "peers", out)
+        print(
+            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
+            f"{os.cpu_count()} cores each, inputs in the page cache"
+        )
+        bench = Bench(graphmill, inputs, peers, absent, arguments.repeats, out / "run")
+        for line in arguments.lines:
+            LINES[line](bench)
+    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
+    musts.show(bench.musts, note)
+    return {
+        "command": graphmill.version(),
+        "scale": scale.name,
+        "repeats": arguments.repeats,
+        "contests": bench.results,
+        "absent": absent,
+        "musts": [must.record() for must in bench.musts],
+    }
+
+
+def installed(names: list[str], folder: Path, out: Path) -> tuple[dict[str, Peer], dict[str, str]]:
+    """The peers that can be had here and work, and why the others cannot."""
+    peers: dict[str, Peer] = {}
+    absent: dict[str, str] = {}
+    for name in names:
+        peer = PEERS[name](folder / name)
+        try:
+            peer.install()
+            # The first run reads the peer's own files from disk, the second shows what is left of starting it.
+            trial(peer, out)
+            print(f"{name}: {trial(peer, out):.2f} s for a graph of three edges")
+            peers[name] = peer
+        except (OSError, RuntimeError, LookupError, ValueError) as error:
+            absent[name] = str(error)
+            print(f"{name}: cannot be had here: {error}")
+    return peers, absent
+
+
+def trial(peer: Peer, folder: Path) -> float:
+    """Seconds that a peer takes for next to nothing; raises if it does not even manage that."""
+    contest.empty(folder)
+    edges = EdgeList(folder / "edges.csv", nodes=3, edges=3, distinct_edges=3)
+    edges.path.write_text("0,1\n1,2\n2,0\n")
+    contest.empty(folder / "out")
+    figures = measure(peer.build(edges, folder / "out"), timeout=120)
+    agreed(peer.counts(folder / "out", figures), peer.expected(edges))
+    return figures.seconds
