@@ -14,7 +14,7 @@ use super::names::name;
 use super::options::{Column, OnBadRow, TableInputOptions};
 use super::text::{
     Delimiter, Dialect, Fault, Fields, Forced, ID_NAMES, Lines, Parsed, TextFile, TextReading,
-    digits, is_skipped, numbers, trim, without_return,
+    decimal, digits, is_skipped, numbers, trim, without_return,
 };
 use crate::progress::Observer;
 use crate::{Error, Result};
@@ -299,8 +299,13 @@ impl RowLines {
         }
         while field < self.fields {
             at += usize::from(text[at] == b' ');
-            let parsed = fast_float2::parse_partial::<f32, _>(&text[at..end]);
-            let (value, length) = parsed.unwrap_or((f32::INFINITY, 0));
+            let (value, length) = match decimal(text, at) {
+                Some(plain) => plain,
+                None => {
+                    let parsed = fast_float2::parse_partial::<f32, _>(&text[at..end]);
+                    parsed.unwrap_or((f32::INFINITY, 0))
+                }
+            };
             at += length;
             field += 1;
             let last = field == self.fields;

@@ -56,7 +56,7 @@ fn long_digits(text: &[u8], at: usize, word: u64) -> Option<(u64, usize)> {
 ///
 /// A carry out of a byte that is no digit may mark the bytes behind it; the first mark is exact.
 #[inline(always)]
-fn classify(text: &[u8], at: usize) -> Option<(u64, u64)> {
+pub(super) fn classify(text: &[u8], at: usize) -> Option<(u64, u64)> {
     let bytes = text.get(at..)?.first_chunk::<8>()?;
     let word = u64::from_le_bytes(*bytes) ^ ZEROS;
     Some((word, (word.wrapping_add(ABOVE_NINE) | word) & HIGH_BITS))
@@ -64,7 +64,7 @@ fn classify(text: &[u8], at: usize) -> Option<(u64, u64)> {
 
 /// The number that eight reduced digits spell, the first in the lowest byte.
 #[inline(always)]
-fn value(word: u64) -> u64 {
+pub(super) fn value(word: u64) -> u64 {
     const PAIRS: u64 = 0x0000_00FF_0000_00FF;
     // Each step joins two neighbours: digits to pairs, pairs to fours, fours to eight.
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);

@@ -3,6 +3,7 @@
 //! are handed over with their exact row numbers. It must not know what is built from them.
 
 mod blocks;
+mod decimal;
 mod dialect;
 mod digits;
 mod edge_lines;
@@ -24,6 +25,7 @@ use crate::progress::Observer;
 use crate::{Error, Result};
 
 pub(crate) use blocks::TextFile;
+pub(crate) use decimal::decimal;
 pub(crate) use dialect::{Dialect, Forced};
 pub(crate) use digits::digits;
 pub(crate) use edge_lines::{EdgeColumns, EdgeLines, Parsed};
