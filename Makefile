@@ -62,7 +62,7 @@ wheel: $(TOOLS) ## build the wheel into dist/
 
 clean: ## remove all that was built, .venv included
 	cargo clean
-	rm -rf $(VENV) dist demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist demo-data benchmarks/data .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/graphmill/_native*.so
 	find $(wildcard python tests examples benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -4,12 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use arrow::array::{
+use arrow_array::types::Int32Type;
+use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
-    LargeStringArray, StringArray, UInt64Array,
+    LargeStringArray, RecordBatch, StringArray, UInt64Array,
 };
-use arrow::datatypes::Int32Type;
-use arrow::record_batch::RecordBatch;
 use graphmill_disk::Budget;
 use graphmill_format::ElementType;
 use graphmill_ingest::source::{

@@ -96,7 +96,10 @@ pub fn check(name: &str, said: &Said) {
     settings.add_filter(r"in page cache +(\d+%|unknown)", "in page cache  [share]");
     settings.add_filter(r"(\d+%|unknown) cached", "[share] cached");
     settings.add_filter(r"at most \d+(\.\d+)? [KMGT]?i?B of", "at most [peak] of");
-    settings.add_filter(r"\d+(\.\d+)? [KMGT]?i?B resident at most", "[peak] resident at most");
+    settings.add_filter(
+        r"\d+(\.\d+)? [KMGT]?i?B resident at most, \d+(\.\d+)? [KMGT]?i?B of",
+        "[peak] resident at most, [peak] of",
+    );
     settings.add_filter(r"(in \[time\] s): .*", "$1: [stages]");
     settings.add_filter(r"graphmill \d+\.\d+\.\d+", "graphmill [version]");
     // The words of the operating system.

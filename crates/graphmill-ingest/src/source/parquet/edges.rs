@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use arrow::array::{Array, AsArray, Float32Array, Int64Array, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float32Type, Int64Type};
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, Float32Array, Int64Array, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType};
 use graphmill_disk::Budget;
 
 use super::words::{self, CHUNK_MEMORY, Words};

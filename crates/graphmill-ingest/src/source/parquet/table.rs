@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Float64Type, Int64Type};
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType};
 use graphmill_disk::Budget;
 use graphmill_format::ElementType;
 
@@ -257,7 +258,7 @@ impl ParquetTable {
                 }
             };
             if outcome.is_err() {
-                let shown = arrow::util::display::array_value_to_string(array, row);
+                let shown = arrow_cast::display::array_value_to_string(array, row);
                 return Err((*column, shown.unwrap_or_default(), self.cells.wanted()));
             }
         }

@@ -4,10 +4,10 @@
 
 use std::ops::Range;
 
-use arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
-use arrow::compute::cast;
-use arrow::datatypes::DataType;
-use arrow::error::ArrowError;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_cast::cast;
+use arrow_schema::{ArrowError, DataType};
 
 use crate::source::names::LONGEST_NAME;
 
