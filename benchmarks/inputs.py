@@ -84,7 +84,7 @@ class Inputs:
     def _write_table_text(self, target: Path) -> None:
         random = np.random.default_rng(1)
         # Formatting is what takes long, so rows draw from a stock of cells.
-        cells = [f"{value:.6f}" for value in random.standard_normal(1 << 16)]
+        cells = [f"{value:.4f}" for value in random.standard_normal(1 << 16)]
         with open(target, "w") as file:
             file.write(",".join(["id", *(f"f{column}" for column in range(COLUMNS))]) + "\n")
             for row in range(self.scale.text_rows):

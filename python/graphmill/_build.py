@@ -155,6 +155,7 @@ def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native
         options: Options of :func:`graphmill.build`, such as ``order="hot"`` or ``memory="2GiB"``.
 
     Example:
+        >>> import torch
         >>> from torch_geometric.data import Data
         >>> data = Data(x=torch.ones(3, 2), edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 0]))
         >>> ds = gm.from_pyg(data, "small/")

@@ -204,7 +204,8 @@ def convert_csv_to_gd(
     length raise with the line. An existing target is replaced.
 
     Example:
-        >>> _ = open("features.csv", "w").write("id,a,b\\n1,0.5,2\\n0,1,3\\n")
+        >>> from pathlib import Path
+        >>> _ = Path("features.csv").write_text("id,a,b\n1,0.5,2\n0,1,3\n")
         >>> gz.convert_csv_to_gd("features.csv", "features.gd", gz.DataType.FLOAT32)
         >>> gz.FeatureStore("features.gd").get_data(1).tolist()
         [0.5, 2.0]

@@ -39,16 +39,24 @@ const USUAL_NAMES: [&str; 27] = [
     "tonodeid",
 ];
 
+/// Names under which words that stand alone are classes.
+const CLASS_NAMES: [&str; 8] =
+    ["label", "labels", "class", "classes", "category", "kind", "type", "y"];
+
 /// The rule for ids that are numbers: both first fields are none.
 ///
 /// In a table, the words true and false are no names, and a field that stands alone may be a class
-/// as well as a name: numbers or booleans below it tell.
+/// as well as a name: numbers or booleans below it tell, or a usual name for classes.
 pub(super) fn names_numbers(first: &[String], below: Option<&[String]>, table: bool) -> bool {
     let is_value =
         |text: &String| is_number(text.as_bytes()) || (table && is_boolean(text.as_bytes()));
     match first {
         [source, destination, ..] => !is_value(source) && !is_value(destination),
-        [only] => table && !is_value(only) && below.is_some_and(|row| row.iter().all(is_value)),
+        [only] => {
+            let over_values = below.is_some_and(|row| row.iter().all(is_value));
+            let usual = CLASS_NAMES.iter().any(|name| only.eq_ignore_ascii_case(name));
+            table && !is_value(only) && (over_values || usual)
+        }
         [] => false,
     }
 }
@@ -91,6 +99,15 @@ mod tests {
         assert!(!names_words(&fields("age,name"), &named));
         assert!(names_words(&fields("x,Node_ID"), &[]));
         assert!(!names_words(&fields("x,y"), &[]));
+    }
+
+    #[test]
+    fn a_word_alone_is_a_header_over_values_or_under_a_usual_name() {
+        let (words, numbers) = (fields("paper"), fields("1"));
+        assert!(names_numbers(&fields("Kind"), Some(&words), true));
+        assert!(names_numbers(&fields("venue"), Some(&numbers), true));
+        assert!(!names_numbers(&fields("book"), Some(&words), true));
+        assert!(!names_numbers(&fields("kind"), Some(&words), false));
     }
 
     #[test]
