@@ -6,6 +6,7 @@
 //! place; where both directions are stored, the in-lists are made from the out-lists on their way
 //! to the file. It must not know where edges come from, nor who publishes the file.
 
+mod buckets;
 mod chunk_push;
 mod distribution;
 mod leaf;

@@ -3,17 +3,14 @@
 //! worth by itself gets a part of its own. The distribution asks for the part of every record, so
 //! finding it is one table look-up for almost all keys. It must not know what keys mean.
 
-/// Entries of the look-up table; two bytes each, so that it stays in the first cache.
-const BUCKETS: u64 = 4096;
+use super::buckets::{BUCKETS, Buckets};
 
 /// The lower bounds of parts that cover all keys.
 #[derive(Clone, Debug)]
 pub(super) struct Splitters {
     /// The first is 0; strictly ascending.
     bounds: Vec<u64>,
-    /// Bucket 0 starts here and holds all smaller keys too.
-    lowest: u64,
-    shift: u32,
+    buckets: Buckets,
     /// For every bucket the part of its smallest key, and once more the last part.
     parts: Vec<u16>,
     /// Whether no part begins inside a bucket.
@@ -34,7 +31,11 @@ impl Splitters {
         };
         // Bounds are numbered by u16, and a heavy key has two of them.
         let parts = parts.clamp(2, usize::from(u16::MAX) / 4);
-        if let Some(splitters) = Self::of_buckets(&sample, parts) {
+        // Ids as they come are spread evenly; those of hot nodes crowd at the beginning.
+        let ways = [Buckets::equal(smallest, largest), Buckets::growing(smallest)];
+        if let Some(splitters) =
+            ways.into_iter().find_map(|way| Self::of_buckets(way, &sample, parts))
+        {
             return splitters;
         }
         // Keys around a heavy one belong to other parts, which makes them sortable apart from it.
@@ -54,46 +55,52 @@ impl Splitters {
         Self::from_bounds(bounds)
     }
 
-    /// Parts of whole buckets, if the keys are spread evenly enough for that.
-    fn of_buckets(sample: &[u64], parts: usize) -> Option<Self> {
-        let (lowest, highest) = (*sample.first()?, *sample.last()?);
-        let shift = shift_for(lowest, highest);
+    /// Parts of whole buckets, if the keys fall into them evenly enough for that.
+    fn of_buckets(buckets: Buckets, sample: &[u64], parts: usize) -> Option<Self> {
         let fair = sample.len().div_ceil(parts);
         let mut bounds = vec![0];
         let mut filled = 0;
-        for bucket in sample.chunk_by(|one, two| (one - lowest) >> shift == (two - lowest) >> shift)
-        {
-            if bucket.len() > 4 * fair {
+        for keys in sample.chunk_by(|&one, &two| buckets.of(one) == buckets.of(two)) {
+            let bucket = buckets.of(keys[0]);
+            let (start, end) = (buckets.start(bucket), buckets.start(bucket + 1));
+            // The outermost buckets hold keys beyond the sample, too.
+            let alone = end - start == 1 && (bucket > 0 || start == 0) && bucket + 1 < BUCKETS;
+            if alone && keys.len() > fair {
+                bounds.extend([start, end]);
+                filled = 0;
+                continue;
+            }
+            if keys.len() > 4 * fair {
                 return None;
             }
             if filled >= fair {
-                bounds.push(lowest + ((bucket[0] - lowest) >> shift << shift));
+                bounds.push(start);
                 filled = 0;
             }
-            filled += bucket.len();
+            filled += keys.len();
         }
-        let mut splitters = Self::from_bounds(bounds);
-        (splitters.lowest, splitters.shift) = (lowest, shift);
+        bounds.dedup();
+        let mut splitters = Splitters { bounds, buckets, parts: Vec::new(), even: true };
         splitters.fill_table();
-        splitters.even = splitters.len() > 1;
-        splitters.even.then_some(splitters)
+        (splitters.len() > 1).then_some(splitters)
     }
 
     fn from_bounds(bounds: Vec<u64>) -> Self {
         let lowest = bounds.get(1).copied().unwrap_or(0);
-        let shift = shift_for(lowest, bounds[bounds.len() - 1].max(lowest));
-        let mut splitters = Splitters { bounds, lowest, shift, parts: Vec::new(), even: false };
+        let buckets = Buckets::equal(lowest, bounds[bounds.len() - 1].max(lowest));
+        let mut splitters = Splitters { bounds, buckets, parts: Vec::new(), even: false };
         splitters.fill_table();
         splitters
     }
 
     fn fill_table(&mut self) {
-        let Splitters { bounds, lowest, shift, .. } = &*self;
+        let Splitters { bounds, buckets, .. } = &*self;
         let part_of = |key: u64| (bounds.partition_point(|&bound| bound <= key) - 1) as u16;
         let mut parts: Vec<u16> = (0..BUCKETS)
             .map(|bucket| match bucket {
-                0 => 0,
-                _ => part_of(lowest.saturating_add(bucket << shift)),
+                // It holds what lies below its start, too.
+                0 if !self.even => 0,
+                _ => part_of(buckets.start(bucket)),
             })
             .collect();
         parts.push(bounds.len() as u16 - 1);
@@ -121,7 +128,7 @@ impl Splitters {
     /// The part of a key.
     #[inline(always)]
     pub(super) fn part(&self, key: u64) -> usize {
-        let bucket = (key.saturating_sub(self.lowest) >> self.shift).min(BUCKETS - 1) as usize;
+        let bucket = self.buckets.of(key);
         let mut low = usize::from(self.parts[bucket]);
         if self.even {
             return low;
@@ -137,12 +144,6 @@ impl Splitters {
         }
         low
     }
-}
-
-/// By how much keys are shifted to fall into buckets.
-fn shift_for(lowest: u64, highest: u64) -> u32 {
-    let bits = u64::BITS - (highest - lowest).leading_zeros();
-    bits.saturating_sub(BUCKETS.ilog2())
 }
 
 #[cfg(test)]
@@ -173,6 +174,25 @@ mod tests {
         }
 
         #[test]
+        fn keys_beyond_the_sample_keep_to_the_bounds(
+            heavy in 1_u64..5000, count in 1_usize..400, others in proptest::collection::vec(0_u64..5000, 0..200),
+            parts in 2..40_usize,
+        ) {
+            let mut sample = others;
+            sample.retain(|&key| key >= heavy);
+            sample.extend(vec![heavy; count]);
+            for sample in [sample.clone(), sample.iter().map(|key| 10_000 - key).collect()] {
+                let splitters = Splitters::of_sample(sample, parts);
+                for key in 0..11_000 {
+                    let part = splitters.part(key);
+                    prop_assert!(splitters.lower_bound(part) <= key);
+                    let end = (part + 1 < splitters.len()).then(|| splitters.lower_bound(part + 1));
+                    prop_assert!(end.is_none_or(|end| key < end));
+                }
+            }
+        }
+
+        #[test]
         fn different_keys_are_told_apart_and_equal_ones_stand_alone(
             sample in proptest::collection::vec(key(), 1..300),
             parts in 0..40_usize,
@@ -182,6 +202,21 @@ mod tests {
             let together = sample.iter().all(|&key| splitters.part(key) == first);
             prop_assert!(!together || splitters.is_single(first));
         }
+    }
+
+    #[test]
+    fn crowded_keys_are_found_by_one_look_up() {
+        // As many keys in every octave: hot nodes first.
+        let sample: Vec<u64> = (0..22)
+            .flat_map(|octave| (0..2000).map(move |at| (2000 + at << octave) / 2000))
+            .collect();
+        let splitters = Splitters::of_sample(sample.clone(), 256);
+        assert!(splitters.even);
+        let mut counts = vec![0; splitters.len()];
+        sample.iter().for_each(|&key| counts[splitters.part(key)] += 1);
+        let fair = sample.len() / 256;
+        let largest = |part: usize| splitters.is_single(part) || counts[part] <= 5 * fair;
+        assert!((0..counts.len()).all(largest), "{counts:?}");
     }
 
     #[test]
