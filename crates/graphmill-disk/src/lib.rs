@@ -43,7 +43,7 @@ pub mod residency;
 pub mod size;
 pub mod write;
 
-pub use advice::{Advice, drop_page_cache};
+pub use advice::{Advice, drop_page_cache, prefer_huge_pages};
 pub use budget::{Budget, Reservation};
 pub use error::{Error, Result};
 pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};

@@ -2,7 +2,7 @@
 //! The order by heat and the ranks of hashes are such tables, and lookups in them are what replaying
 //! edges spends its time with. It must not know what is numbered.
 
-use graphmill_disk::{Budget, Reservation};
+use graphmill_disk::{Budget, Reservation, prefer_huge_pages};
 
 use super::batches::Batches;
 use super::scratch_array::{ScratchArray, Stored};
@@ -116,6 +116,7 @@ fn load<T: Stored + Default>(
     }
     let reserved = budget.reserve(bytes, "the numbers of the nodes")?;
     let mut values = Vec::with_capacity(file.count() as usize);
+    prefer_huge_pages(&mut values);
     let mut reader = file.reader();
     loop {
         let piece = reader.next_piece()?;

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use graphmill_disk::prefer_huge_pages;
+
 use super::edge_log::EdgeLog;
 use super::scratch_array::Stored;
 use crate::Result;
@@ -91,7 +93,12 @@ pub(super) fn count<C: Counter>(
     stage: &Mutex<Stage<'_>>,
 ) -> Result<Vec<C>> {
     let length = (window.end - window.start) as usize;
-    let lane = || -> Vec<C> { std::iter::repeat_with(C::default).take(length).collect() };
+    let lane = || -> Vec<C> {
+        let mut counts = Vec::with_capacity(length);
+        prefer_huge_pages(&mut counts);
+        counts.extend(std::iter::repeat_with(C::default).take(length));
+        counts
+    };
     let mut counts: Vec<Vec<C>> = (0..lanes.max(1)).map(|_| lane()).collect();
     let is_shared = counts.len() < log.workers();
     let next = AtomicUsize::new(0);
