@@ -30,6 +30,8 @@ class Contestant:
     command: Command
     inputs: Sequence[Path]
     check: Callable[[Figures], str]
+    #: Whether the inputs come from disk rather than from the page cache.
+    cold: bool = False
 
 
 class WrongResult(RuntimeError):
@@ -85,8 +87,9 @@ def hold(contestants: Sequence[Contestant], repeats: int, out: Path) -> Outcomes
                 continue
             empty(out)
             os.sync()
+            prepare = cool if contestant.cold else warm
             for path in contestant.inputs:
-                warm(path)
+                prepare(path)
             try:
                 figures = measure(contestant.command, TIMEOUT)
                 outcome.runs.append(figures)
@@ -107,12 +110,23 @@ def empty(folder: Path) -> None:
 
 def warm(path: Path) -> None:
     """Bring a file, or all files of a folder, into the page cache."""
-    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     buffer = bytearray(MIB)
-    for file in files:
+    for file in files_of(path):
         with open(file, "rb", buffering=0) as source:
             while source.readinto(buffer):
                 pass
+
+
+def cool(path: Path) -> None:
+    """Let the page cache forget a file, or all files of a folder."""
+    for file in files_of(path):
+        with open(file, "rb", buffering=0) as source:
+            os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def files_of(path: Path) -> list[Path]:
+    """A file itself, or all files below a folder."""
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
 
 
 def ratio(outcomes: Outcomes, name: str, to: str) -> float | None:
