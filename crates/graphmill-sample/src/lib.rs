@@ -29,13 +29,19 @@
 mod choose;
 mod error;
 mod fanout;
+mod labels;
 pub mod random;
+mod room;
 mod sample;
 mod scratch;
 mod topology;
 
 pub use error::{Error, Result};
-pub use fanout::{FanoutOptions, check_fanouts, check_seeds, sample, sample_within};
+pub use fanout::{
+    Batches, Exclude, ExcludedEdges, FanoutOptions, LinkSample, Links, Method, Seeds, Strategy,
+    Subgraph, check_fanouts, check_seeds, sample, sample_batches, sample_links,
+    sample_links_within, sample_within,
+};
 pub use sample::Sample;
 pub use scratch::Scratch;
 pub use topology::Topology;

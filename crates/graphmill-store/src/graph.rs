@@ -5,7 +5,7 @@
 
 use crate::mapped_file::{self, Origin, check_index, elements};
 use crate::{Error, Result};
-use graphmill_disk::{Mapped, ReadAt};
+use graphmill_disk::{Mapped, ReadAt, prefetch};
 use graphmill_format::{
     Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, graphzero,
 };
@@ -113,10 +113,15 @@ impl Graph {
             path: self.path(),
             sections,
             num_nodes: self.num_nodes(),
+            order: self.order(),
             offsets: elements(&self.mapped, &sections.offsets),
             neighbours,
             edge_ids: sections.edge_ids.as_ref().map(|section| elements(&self.mapped, section)),
             weights: sections.weights.as_ref().map(|section| elements(&self.mapped, section)),
+            cumulative_weights: sections
+                .cumulative_weights
+                .as_ref()
+                .map(|section| elements(&self.mapped, section)),
             edge_times: sections.edge_times.as_ref().map(|section| elements(&self.mapped, section)),
         })
     }
@@ -165,10 +170,12 @@ pub struct Lists<'a> {
     path: &'a Path,
     sections: &'a DirectionSections,
     num_nodes: u64,
+    order: ListOrder,
     offsets: &'a [u64],
     neighbours: Neighbours<'a>,
     edge_ids: Option<&'a [i64]>,
     weights: Option<&'a [f32]>,
+    cumulative_weights: Option<&'a [f64]>,
     edge_times: Option<&'a [i64]>,
 }
 
@@ -206,6 +213,26 @@ impl<'a> Lists<'a> {
         }
     }
 
+    /// Announces that [`range`](Self::range) will be asked for this node; any number may be given.
+    #[inline]
+    pub fn prefetch_offsets(&self, node: u64) {
+        prefetch(self.offsets, node as usize);
+    }
+
+    /// Announces that the neighbour at a position will be read; any number may be given.
+    #[inline]
+    pub fn prefetch_position(&self, position: usize) {
+        match self.neighbours {
+            Neighbours::I32(ids) => prefetch(ids, position),
+            Neighbours::I64(ids) => prefetch(ids, position),
+        }
+    }
+
+    /// The order within lists.
+    pub fn order(&self) -> ListOrder {
+        self.order
+    }
+
     /// All offsets, `N + 1` of them.
     pub fn offsets(&self) -> &'a [u64] {
         self.offsets
@@ -224,6 +251,11 @@ impl<'a> Lists<'a> {
     /// The weight of every stored edge.
     pub fn weights(&self) -> Option<&'a [f32]> {
         self.weights
+    }
+
+    /// The running sums of the weights within each list, if the file has them.
+    pub fn cumulative_weights(&self) -> Option<&'a [f64]> {
+        self.cumulative_weights
     }
 
     /// The time of every stored edge.
