@@ -16,6 +16,14 @@ pub trait Topology {
     fn neighbour(&self, position: usize) -> Result<u64>;
     /// What the edge at a position is called.
     fn edge_id(&self, position: usize) -> i64;
+
+    /// Announces that the list of a node is about to be asked for; any number may be given.
+    #[inline]
+    fn prefetch_offsets(&self, _node: u64) {}
+
+    /// Announces that the neighbour at a position is about to be asked for; any number may be given.
+    #[inline]
+    fn prefetch_position(&self, _position: usize) {}
 }
 
 /// The edge's source row where edge ids are stored, else its position.
@@ -40,5 +48,15 @@ impl Topology for Lists<'_> {
             Some(edge_ids) => edge_ids[position],
             None => position as i64,
         }
+    }
+
+    #[inline]
+    fn prefetch_offsets(&self, node: u64) {
+        Lists::prefetch_offsets(self, node);
+    }
+
+    #[inline]
+    fn prefetch_position(&self, position: usize) {
+        Lists::prefetch_position(self, position);
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::mapped_file::{self, Origin, check_index, elements};
 use crate::{Error, Result};
-use graphmill_disk::{Mapped, ReadAt};
+use graphmill_disk::{Mapped, ReadAt, prefetch};
 use graphmill_format::{
     Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, graphzero,
 };
@@ -203,6 +203,21 @@ impl<'a> Lists<'a> {
             Ok(id as u64)
         } else {
             Err(self.bad_neighbour(position, id))
+        }
+    }
+
+    /// Announces that [`range`](Self::range) will be asked for this node; any number may be given.
+    #[inline]
+    pub fn prefetch_offsets(&self, node: u64) {
+        prefetch(self.offsets, node as usize);
+    }
+
+    /// Announces that the neighbour at a position will be read; any number may be given.
+    #[inline]
+    pub fn prefetch_position(&self, position: usize) {
+        match self.neighbours {
+            Neighbours::I32(ids) => prefetch(ids, position),
+            Neighbours::I64(ids) => prefetch(ids, position),
         }
     }
 
