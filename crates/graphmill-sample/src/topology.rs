@@ -3,6 +3,7 @@
 //! its answers: a position or node that it returns is one it can be asked about.
 
 use crate::Result;
+use graphmill_format::ListOrder;
 use graphmill_store::Lists;
 use std::ops::Range;
 
@@ -16,6 +17,30 @@ pub trait Topology {
     fn neighbour(&self, position: usize) -> Result<u64>;
     /// What the edge at a position is called.
     fn edge_id(&self, position: usize) -> i64;
+
+    /// The weights of the edges of a list, if they are stored.
+    #[inline]
+    fn weights(&self, _list: Range<usize>) -> Option<&[f32]> {
+        None
+    }
+
+    /// The sums of the weights of a list up to each of its edges, if they are stored.
+    #[inline]
+    fn cumulative_weights(&self, _list: Range<usize>) -> Option<&[f64]> {
+        None
+    }
+
+    /// The order of the neighbours within a list.
+    #[inline]
+    fn order(&self) -> ListOrder {
+        ListOrder::File
+    }
+
+    /// Whether every edge is listed at both its ends.
+    #[inline]
+    fn is_symmetric(&self) -> bool {
+        false
+    }
 
     /// Announces that the list of a node is about to be asked for; any number may be given.
     #[inline]
@@ -48,6 +73,21 @@ impl Topology for Lists<'_> {
             Some(edge_ids) => edge_ids[position],
             None => position as i64,
         }
+    }
+
+    #[inline]
+    fn weights(&self, list: Range<usize>) -> Option<&[f32]> {
+        Lists::weights(self).map(|weights| &weights[list])
+    }
+
+    #[inline]
+    fn order(&self) -> ListOrder {
+        Lists::order(self)
+    }
+
+    #[inline]
+    fn is_symmetric(&self) -> bool {
+        Lists::is_symmetric(self)
     }
 
     #[inline]

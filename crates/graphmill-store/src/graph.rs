@@ -113,6 +113,7 @@ impl Graph {
             path: self.path(),
             sections,
             num_nodes: self.num_nodes(),
+            order: self.order(),
             offsets: elements(&self.mapped, &sections.offsets),
             neighbours,
             edge_ids: sections.edge_ids.as_ref().map(|section| elements(&self.mapped, section)),
@@ -165,6 +166,7 @@ pub struct Lists<'a> {
     path: &'a Path,
     sections: &'a DirectionSections,
     num_nodes: u64,
+    order: ListOrder,
     offsets: &'a [u64],
     neighbours: Neighbours<'a>,
     edge_ids: Option<&'a [i64]>,
@@ -176,6 +178,16 @@ impl<'a> Lists<'a> {
     /// Number of nodes.
     pub fn num_nodes(&self) -> u64 {
         self.num_nodes
+    }
+
+    /// The order within lists.
+    pub fn order(&self) -> ListOrder {
+        self.order
+    }
+
+    /// Whether every edge is listed at both its ends, as in an undirected graph.
+    pub fn is_symmetric(&self) -> bool {
+        self.sections.direction == Direction::Both
     }
 
     /// Where the list of a node lies among all neighbours; within bounds whatever the file says.
