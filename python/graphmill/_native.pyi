@@ -55,6 +55,38 @@ class Graph:
         seed: int | None = None,
         threads: int | None = None,
     ) -> Sample: ...
+    def walk(
+        self,
+        starts: _Ids,
+        length: int = 20,
+        p: float = 1.0,
+        q: float = 1.0,
+        weighted: bool | None = None,
+        restart: float = 0.0,
+        direction: str = "out",
+        seed: int | None = None,
+        threads: int | None = None,
+        *,
+        stay: bool = False,
+    ) -> Any: ...
+    def negative_edges(
+        self,
+        n: int,
+        weighted: bool = False,
+        strict: bool = True,
+        seed: int | None = None,
+        *,
+        src: _Ids | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
+    def _neighbor_matrix(
+        self,
+        nodes: _Ids,
+        count: int,
+        pad: int,
+        seed: int | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
     def check(self) -> None: ...
     def __len__(self) -> int: ...
 

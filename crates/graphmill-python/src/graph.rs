@@ -4,9 +4,10 @@ use crate::errors::Result;
 use crate::ids;
 use crate::sample::Sample;
 use crate::views::{Map, section_view, to_torch};
+use crate::walk;
 use graphmill::disk::PrivateMap;
 use graphmill::format::{Direction, ElementType, Section};
-use graphmill::sample::{self, FanoutOptions, Scratch};
+use graphmill::sample::{self, FanoutOptions, NegativeOptions, Scratch, WalkOptions};
 use graphmill::store::{self, inspect};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
@@ -326,6 +327,100 @@ impl Graph {
             sample::sample(&lists, slice, &options, follow, &mut Scratch::new())
         })?;
         Sample::of(py, found, seeds.from_torch)
+    }
+
+    /// Walks from every start along edges: uniformly, by weight, or as node2vec does.
+    ///
+    /// Args:
+    ///     starts: Node ids; a node given twice is walked from twice, differently.
+    ///     length: Steps of each walk.
+    ///     p: node2vec's return parameter: going back to the node before is weighed by 1/p.
+    ///     q: node2vec's in-out parameter: going where no edge leads from the node before is weighed by 1/q.
+    ///     weighted: Whether edges are taken in proportion to their weights; None for yes where weights are stored.
+    ///     restart: Probability, at each step, of going back to the start instead.
+    ///     direction: `"out"` follows edges along their direction, `"in"` against it.
+    ///     seed: An int gives the same bytes every time; None draws fresh entropy.
+    ///     threads: Threads to use, all cores by default; the walks do not depend on it.
+    ///     stay: Whether a walk stays at a dead end; otherwise what follows is -1.
+    ///
+    /// Returns:
+    ///     int64 `[len(starts), length + 1]`, the starts in column 0; a torch tensor if the starts were one.
+    ///
+    /// Example:
+    ///     >>> g.walk([3, 0], length=4, seed=0).shape
+    ///     (2, 5)
+    #[pyo3(signature = (starts, length = 20, p = 1.0, q = 1.0, weighted = None, restart = 0.0, direction = "out",
+        seed = None, threads = None, *, stay = false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn walk<'py>(
+        &self,
+        starts: &Bound<'py, PyAny>,
+        length: i64,
+        p: f64,
+        q: f64,
+        weighted: Option<bool>,
+        restart: f64,
+        direction: &str,
+        seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
+        stay: bool,
+    ) -> Result<Bound<'py, PyAny>> {
+        let seed = walk::read_seed(starts.py(), seed)?;
+        let options = WalkOptions::new(0).node2vec(p, q).weighted(weighted).restart(restart);
+        let options = options.stay(stay).seed(seed);
+        walk::walk(&self.inner, starts, length, parse_direction(direction)?, options, threads)
+    }
+
+    /// Draws pairs of nodes that are no edges, for link prediction.
+    ///
+    /// Sources are drawn uniformly, or given. Pairs are independent, so one may come twice.
+    ///
+    /// Args:
+    ///     n: Number of pairs; with `src`, number of destinations for each source.
+    ///     weighted: Whether destinations are drawn in proportion to their in-degree; else all alike.
+    ///     strict: Whether edges, and pairs of a node with itself, are drawn again; if so many pairs are edges that none
+    ///         is found, raises `ValueError`.
+    ///     seed: An int gives the same bytes every time; None draws fresh entropy.
+    ///     src: Source nodes, for triplets.
+    ///     threads: Threads to use, all cores by default; the pairs do not depend on it.
+    ///
+    /// Returns:
+    ///     int64 `[2, n]`, sources and destinations; with `src`, the destinations `[len(src), n]`.
+    ///
+    /// Example:
+    ///     >>> g.negative_edges(5, seed=0).shape
+    ///     (2, 5)
+    ///     >>> g.negative_edges(2, src=[1, 3], seed=0).shape
+    ///     (2, 2)
+    #[pyo3(signature = (n, weighted = false, strict = true, seed = None, *, src = None, threads = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn negative_edges<'py>(
+        &self,
+        py: Python<'py>,
+        n: i64,
+        weighted: bool,
+        strict: bool,
+        seed: Option<i128>,
+        src: Option<&Bound<'py, PyAny>>,
+        threads: Option<NonZero<usize>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let seed = walk::read_seed(py, seed)?;
+        let options = NegativeOptions::new().weighted(weighted).strict(strict).seed(seed);
+        walk::negative_edges(py, &self.inner, n, src, &options, threads)
+    }
+
+    /// Up to `count` distinct out-edges of each node as rows of neighbours, then `pad`.
+    #[pyo3(signature = (nodes, count, pad, seed = None, threads = None))]
+    fn _neighbor_matrix<'py>(
+        &self,
+        nodes: &Bound<'py, PyAny>,
+        count: i64,
+        pad: i64,
+        seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let seed = walk::read_seed(nodes.py(), seed)?;
+        walk::neighbor_matrix(&self.inner, nodes, count, pad, seed, threads)
     }
 
     /// Raises `CorruptError` unless the file is as long as it was when it was opened.

@@ -120,6 +120,46 @@ pub enum Error {
         /// Number of destinations.
         destinations: usize,
     },
+    /// A walk that starts at no node.
+    #[error("start {found} at position {position} is not a node: expected {}", nodes(*num_nodes))]
+    Start {
+        /// Where among the starts.
+        position: usize,
+        /// The id as given.
+        found: i64,
+        /// Number of nodes.
+        num_nodes: u64,
+    },
+    /// A number that steers a walk and cannot.
+    #[error("{what} is {found}, expected {expected}")]
+    Bias {
+        /// Which one.
+        what: &'static str,
+        /// The number as given.
+        found: f64,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// An array that has not the size of what shall be written to it.
+    #[error("the array for {what} has room for {found} ids, expected {expected}")]
+    Room {
+        /// What it is for.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it should have; `usize::MAX` if no array is so long.
+        expected: usize,
+    },
+    /// All pairs tried are edges.
+    #[error(
+        "{tries} pairs drawn for row {row} are all edges or loops: the graph is complete or nearly so; draw with strict=False"
+    )]
+    NoNegatives {
+        /// Which pair, or source.
+        row: usize,
+        /// How many pairs were tried for it.
+        tries: u32,
+    },
 }
 
 fn nodes(num_nodes: u64) -> String {

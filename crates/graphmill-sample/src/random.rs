@@ -15,6 +15,12 @@ pub enum Purpose {
     Fanout = 1,
     /// The order of the seeds in an epoch.
     Shuffle = 2,
+    /// The steps of a random walk.
+    Walk = 3,
+    /// The ends of pairs that are no edges.
+    NegativeEdges = 4,
+    /// The neighbours in a row of a matrix.
+    Matrix = 5,
     /// The number of a neighbour in LABOR sampling.
     Labor = 8,
 }

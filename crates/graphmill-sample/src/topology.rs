@@ -25,11 +25,13 @@ pub trait Topology: Sync {
     }
 
     /// The weights of a list that [`list`](Self::list) gave, if there are any.
+    #[inline]
     fn weights(&self, _list: Range<usize>) -> Option<&[f32]> {
         None
     }
 
     /// The running sums of the weights of a list, if they are stored.
+    #[inline]
     fn cumulative_weights(&self, _list: Range<usize>) -> Option<&[f64]> {
         None
     }
@@ -56,6 +58,12 @@ pub trait Topology: Sync {
     /// Announces that edges are about to be read.
     #[inline]
     fn prefetch_edges(&self, _positions: &[usize]) {}
+
+    /// Whether every edge is listed at both its ends.
+    #[inline]
+    fn is_symmetric(&self) -> bool {
+        false
+    }
 
     /// Announces that the list of a node is about to be asked for; any number may be given.
     #[inline]
@@ -90,14 +98,17 @@ impl Topology for Lists<'_> {
         }
     }
 
+    #[inline]
     fn order(&self) -> ListOrder {
         Lists::order(self)
     }
 
+    #[inline]
     fn weights(&self, list: Range<usize>) -> Option<&[f32]> {
         Lists::weights(self).map(|weights| &weights[list])
     }
 
+    #[inline]
     fn cumulative_weights(&self, list: Range<usize>) -> Option<&[f64]> {
         Lists::cumulative_weights(self).map(|sums| &sums[list])
     }
@@ -142,6 +153,11 @@ impl Topology for Lists<'_> {
         if let Some(ids) = self.edge_ids() {
             positions.iter().for_each(|&at| prefetch(ids, at));
         }
+    }
+
+    #[inline]
+    fn is_symmetric(&self) -> bool {
+        Lists::is_symmetric(self)
     }
 
     #[inline]

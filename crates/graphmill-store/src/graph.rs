@@ -185,6 +185,16 @@ impl<'a> Lists<'a> {
         self.num_nodes
     }
 
+    /// The order within lists.
+    pub fn order(&self) -> ListOrder {
+        self.order
+    }
+
+    /// Whether every edge is listed at both its ends, as in an undirected graph.
+    pub fn is_symmetric(&self) -> bool {
+        self.sections.direction == Direction::Both
+    }
+
     /// Where the list of a node lies among all neighbours; within bounds whatever the file says.
     #[inline]
     pub fn range(&self, node: u64) -> Result<Range<usize>> {
@@ -226,11 +236,6 @@ impl<'a> Lists<'a> {
             Neighbours::I32(ids) => prefetch(ids, position),
             Neighbours::I64(ids) => prefetch(ids, position),
         }
-    }
-
-    /// The order within lists.
-    pub fn order(&self) -> ListOrder {
-        self.order
     }
 
     /// All offsets, `N + 1` of them.

@@ -7,10 +7,13 @@ mod convert;
 mod generate;
 mod inspect;
 mod verify;
+mod walk;
 
 use crate::interruption::Interruption;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Subcommand};
+use graphmill::disk::Budget;
+use graphmill::store::{Dataset, Graph};
 use std::path::Path;
 
 /// What the command can do.
@@ -21,6 +24,7 @@ pub enum Verb {
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
+    Walk(walk::Flags),
 }
 
 /// How a verb ended that did what it was asked to.
@@ -41,6 +45,7 @@ impl Verb {
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),
+            Verb::Walk(flags) => walk::run(&flags),
         }
     }
 }
@@ -55,6 +60,15 @@ fn check_folder_of(target: &Path) -> anyhow::Result<()> {
         ),
         _ => Ok(()),
     }
+}
+
+/// Opens the topology of a dataset, or a lone one.
+fn open_graph(path: &Path, budget: &Budget) -> anyhow::Result<Graph> {
+    inspect::check_is_dataset_or_file(path)?;
+    if path.is_dir() {
+        return Ok(Dataset::open(path, budget.clone())?.graph().clone());
+    }
+    Ok(Graph::open(path)?)
 }
 
 /// A mistake in the command line that clap cannot see by itself.

@@ -9,3 +9,4 @@ mod interrupt;
 mod shell;
 mod usage;
 mod verify;
+mod walk;

@@ -1,0 +1,167 @@
+//! One hop as a matrix: some neighbours of each node, a row for each.
+//! For those who want plain ids and no relabelling; fan-outs are elsewhere. A row holds the positions of its picks until
+//! they have come from memory, so nothing is needed beside the result.
+
+use crate::random::{Key, Purpose, Stream};
+use crate::rows::{check_room, fill_rows};
+use crate::typed_lists::TypedLists;
+use crate::{Error, Result, Topology};
+use graphmill_disk::Budget;
+use graphmill_store::{Lists, Neighbours};
+use hashbrown::HashSet;
+
+/// Rows whose edges are announced before the first of them is read.
+const BLOCK: usize = 32;
+
+/// Rows that are handed to a thread at once.
+const ROWS_PER_JOB: usize = 2048;
+
+/// Up to this many picks a scan of those already made beats hashing them.
+const SCANNED: usize = 48;
+
+/// Neighbours that share a cache line, at least.
+const TOGETHER: usize = 8;
+
+/// Picks up to `count` distinct edges of every node in stored lists; see [`neighbour_matrix_over`].
+pub fn neighbour_matrix(
+    lists: &Lists<'_>,
+    nodes: &[i64],
+    count: usize,
+    pad: i64,
+    seed: u64,
+    budget: &Budget,
+    matrix: &mut [i64],
+) -> Result<()> {
+    match lists.neighbours() {
+        Neighbours::I32(ids) => {
+            let lists = TypedLists::new(lists, ids);
+            neighbour_matrix_over(&lists, nodes, count, pad, seed, budget, matrix)
+        }
+        Neighbours::I64(ids) => {
+            let lists = TypedLists::new(lists, ids);
+            neighbour_matrix_over(&lists, nodes, count, pad, seed, budget, matrix)
+        }
+    }
+}
+
+/// Picks up to `count` distinct edges of every node, each subset equally likely.
+///
+/// `matrix` gets a row of `count` ids for each node: the neighbours picked, or all of them in their order if there are
+/// no more than `count`, then `pad`. A row depends on the seed, its number and its node alone. More than a few picks
+/// need a table to find repeated ones, whose memory is taken from `budget`.
+pub fn neighbour_matrix_over<T: Topology + Sync + ?Sized>(
+    topology: &T,
+    nodes: &[i64],
+    count: usize,
+    pad: i64,
+    seed: u64,
+    budget: &Budget,
+    matrix: &mut [i64],
+) -> Result<()> {
+    crate::check_seeds(nodes, topology.num_nodes())?;
+    check_room("neighbours", matrix.len(), nodes.len(), count)?;
+    if matrix.is_empty() {
+        return Ok(());
+    }
+    let key = Key::new(seed, Purpose::Matrix);
+    let rows_per_job = (ROWS_PER_JOB * 16 / count.max(16)).max(1);
+    fill_rows(matrix, count, rows_per_job, |first, rows| {
+        let nodes = &nodes[first..first + rows.len() / count];
+        let mut taken = Taken::within(budget)?;
+        let mut picked = [0; BLOCK];
+        announce(topology, &nodes[..nodes.len().min(BLOCK)]);
+        for (block, rows) in rows.chunks_mut(BLOCK * count).enumerate() {
+            let start = block * BLOCK;
+            let end = nodes.len().min(start + BLOCK);
+            announce(topology, &nodes[end..nodes.len().min(end + BLOCK)]);
+            for (number, row) in rows.chunks_mut(count).enumerate() {
+                let list = topology.list(nodes[start + number] as u64)?;
+                let picks = list.len().min(count);
+                let (chosen, rest) = row.split_at_mut(picks);
+                if list.len() <= count {
+                    for (pick, position) in chosen.iter_mut().zip(list.clone()) {
+                        *pick = position as i64;
+                    }
+                    list.step_by(TOGETHER).for_each(|at| topology.prefetch_position(at));
+                } else {
+                    let mut stream = key.with((first + start + number) as u64).stream();
+                    taken.choose(&mut stream, list.start, list.len(), chosen)?;
+                    chosen.iter().for_each(|&at| topology.prefetch_position(at as usize));
+                }
+                rest.fill(pad);
+                picked[number] = picks;
+            }
+            for (row, &picks) in rows.chunks_mut(count).zip(&picked) {
+                for pick in &mut row[..picks] {
+                    *pick = topology.neighbour(*pick as usize)? as i64;
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+fn announce<T: Topology + ?Sized>(topology: &T, nodes: &[i64]) {
+    nodes.iter().for_each(|&node| topology.prefetch_offsets(node as u64));
+}
+
+/// The picks of one row that a search must not scan.
+struct Taken {
+    numbers: HashSet<i64>,
+    memory: graphmill_disk::Reservation,
+}
+
+impl Taken {
+    fn within(budget: &Budget) -> Result<Self> {
+        let memory = budget.reserve(0, "a table of picks")?;
+        Ok(Taken { numbers: HashSet::new(), memory })
+    }
+
+    /// Fills `picks` with distinct numbers of `first .. first + population`, which are more, by Floyd's rounds.
+    #[inline]
+    fn choose(
+        &mut self,
+        stream: &mut Stream,
+        first: usize,
+        population: usize,
+        picks: &mut [i64],
+    ) -> Result<()> {
+        if picks.len() > SCANNED {
+            return self.choose_many(stream, first, population, picks);
+        }
+        let least = population - picks.len();
+        for round in 0..picks.len() {
+            let drawn = (first as u64 + stream.below((least + round) as u64 + 1)) as i64;
+            let is_taken =
+                picks[..round].iter().fold(false, |found, &pick| found | (pick == drawn));
+            picks[round] = if is_taken { (first + least + round) as i64 } else { drawn };
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn choose_many(
+        &mut self,
+        stream: &mut Stream,
+        first: usize,
+        population: usize,
+        picks: &mut [i64],
+    ) -> Result<()> {
+        self.numbers.clear();
+        if self.numbers.capacity() < picks.len() {
+            self.memory.resize(crate::choose::table_bytes(picks.len() as u64, 8))?;
+            let failed = |_| Error::TooLarge { hop: 0, edges: picks.len() as u64 };
+            self.numbers.try_reserve(picks.len()).map_err(failed)?;
+        }
+        let least = population - picks.len();
+        for (round, pick) in picks.iter_mut().enumerate() {
+            let drawn = (first as u64 + stream.below((least + round) as u64 + 1)) as i64;
+            *pick = drawn;
+            if !self.numbers.insert(drawn) {
+                *pick = (first + least + round) as i64;
+                self.numbers.insert(*pick);
+            }
+        }
+        Ok(())
+    }
+}
