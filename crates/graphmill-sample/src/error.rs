@@ -53,6 +53,30 @@ pub enum Error {
         /// How many edges it would be; `u64::MAX` if even their number is too large.
         edges: u64,
     },
+    /// More memory than the system gives.
+    #[error(
+        "{bytes} bytes for the work of sampling are more than the system gives: use fewer seeds or smaller fan-outs"
+    )]
+    NoMemory {
+        /// How much was asked for.
+        bytes: u64,
+    },
+    /// More nodes than one sample can number.
+    #[error(
+        "a sample of {found} nodes is too large, expected fewer than 2^32 - 1: use fewer seeds or smaller fan-outs"
+    )]
+    TooManyNodes {
+        /// How many there would be, at most.
+        found: u64,
+    },
+    /// Two options that exclude each other.
+    #[error("{what} cannot be sampled: {remedy}")]
+    Contradiction {
+        /// What they would mean together.
+        what: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// Something that the file does not have.
     #[error("the graph has no {what}: {remedy}")]
     NotStored {
@@ -110,6 +134,31 @@ pub enum Error {
         row: usize,
         /// How many pairs were tried for it.
         tries: u32,
+    },
+    /// Times that do not match what they belong to.
+    #[error("{found} {what} were given, expected {expected}")]
+    Times {
+        /// Whose times.
+        what: &'static str,
+        /// How many were given.
+        found: u64,
+        /// How many there should be.
+        expected: u64,
+    },
+    /// A wish about times without any.
+    #[error(
+        "node times, a window and the last edges mean nothing without the times of the seeds: give them too"
+    )]
+    NoSeedTimes,
+    /// Links with ends that do not pair up.
+    #[error(
+        "{sources} sources and {destinations} destinations were given, expected as many of one as of the other"
+    )]
+    Links {
+        /// Number of sources.
+        sources: usize,
+        /// Number of destinations.
+        destinations: usize,
     },
 }
 

@@ -21,6 +21,8 @@ pub enum Purpose {
     NegativeEdges = 4,
     /// The neighbours in a row of a matrix.
     Matrix = 5,
+    /// The number of a neighbour in LABOR sampling.
+    Labor = 8,
 }
 
 /// The address of a stream. Equal words in equal order give equal keys, on every machine and for ever.

@@ -3,12 +3,13 @@
 //! its answers: a position or node that it returns is one it can be asked about.
 
 use crate::Result;
+use graphmill_disk::prefetch;
 use graphmill_format::ListOrder;
-use graphmill_store::Lists;
+use graphmill_store::{Lists, Neighbours};
 use std::ops::Range;
 
 /// Neighbour lists of one direction, addressed by node and by position among all stored edges.
-pub trait Topology {
+pub trait Topology: Sync {
     /// Number of nodes.
     fn num_nodes(&self) -> u64;
     /// The positions of a node's edges; every one may be asked for below.
@@ -18,29 +19,48 @@ pub trait Topology {
     /// What the edge at a position is called.
     fn edge_id(&self, position: usize) -> i64;
 
-    /// The weights of the edges of a list, if they are stored.
-    #[inline]
-    fn weights(&self, _list: Range<usize>) -> Option<&[f32]> {
-        None
-    }
-
-    /// The sums of the weights of a list up to each of its edges, if they are stored.
-    #[inline]
-    fn cumulative_weights(&self, _list: Range<usize>) -> Option<&[f64]> {
-        None
-    }
-
-    /// The order of the neighbours within a list.
-    #[inline]
+    /// The order within lists.
     fn order(&self) -> ListOrder {
         ListOrder::File
     }
 
+    /// The weights of a list that [`list`](Self::list) gave, if there are any.
+    fn weights(&self, _list: Range<usize>) -> Option<&[f32]> {
+        None
+    }
+
+    /// The running sums of the weights of a list, if they are stored.
+    fn cumulative_weights(&self, _list: Range<usize>) -> Option<&[f64]> {
+        None
+    }
+
+    /// The times of the edges of a list, if there are any.
+    fn edge_times(&self, _list: Range<usize>) -> Option<&[i64]> {
+        None
+    }
+
     /// Whether every edge is listed at both its ends.
-    #[inline]
     fn is_symmetric(&self) -> bool {
         false
     }
+
+    /// Adds the other ends and the names of edges to two lists; what was added before an error means nothing.
+    fn read(
+        &self,
+        positions: &[usize],
+        neighbours: &mut Vec<i64>,
+        edge_ids: &mut Vec<i64>,
+    ) -> Result<()> {
+        for &position in positions {
+            neighbours.push(self.neighbour(position)? as i64);
+            edge_ids.push(self.edge_id(position));
+        }
+        Ok(())
+    }
+
+    /// Announces that edges are about to be read.
+    #[inline]
+    fn prefetch_edges(&self, _positions: &[usize]) {}
 
     /// Announces that the list of a node is about to be asked for; any number may be given.
     #[inline]
@@ -75,19 +95,62 @@ impl Topology for Lists<'_> {
         }
     }
 
-    #[inline]
-    fn weights(&self, list: Range<usize>) -> Option<&[f32]> {
-        Lists::weights(self).map(|weights| &weights[list])
-    }
-
-    #[inline]
     fn order(&self) -> ListOrder {
         Lists::order(self)
     }
 
-    #[inline]
+    fn weights(&self, list: Range<usize>) -> Option<&[f32]> {
+        Lists::weights(self).map(|weights| &weights[list])
+    }
+
+    fn cumulative_weights(&self, list: Range<usize>) -> Option<&[f64]> {
+        Lists::cumulative_weights(self).map(|sums| &sums[list])
+    }
+
+    fn edge_times(&self, list: Range<usize>) -> Option<&[i64]> {
+        Lists::edge_times(self).map(|times| &times[list])
+    }
+
     fn is_symmetric(&self) -> bool {
         Lists::is_symmetric(self)
+    }
+
+    /// Looks at the stored type once, not for every edge.
+    fn read(
+        &self,
+        positions: &[usize],
+        neighbours: &mut Vec<i64>,
+        edge_ids: &mut Vec<i64>,
+    ) -> Result<()> {
+        match self.neighbours() {
+            Neighbours::I32(ids) => {
+                neighbours.extend(positions.iter().map(|&position| i64::from(ids[position])));
+            }
+            Neighbours::I64(ids) => {
+                neighbours.extend(positions.iter().map(|&position| ids[position]));
+            }
+        }
+        let read = &neighbours[neighbours.len() - positions.len()..];
+        // A negative id is a huge one when its bits are read without a sign.
+        if let Some(at) = read.iter().position(|&id| id as u64 >= self.num_nodes()) {
+            Lists::neighbour(self, positions[at])?;
+        }
+        match self.edge_ids() {
+            Some(ids) => edge_ids.extend(positions.iter().map(|&position| ids[position])),
+            None => edge_ids.extend(positions.iter().map(|&position| position as i64)),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn prefetch_edges(&self, positions: &[usize]) {
+        match self.neighbours() {
+            Neighbours::I32(ids) => positions.iter().for_each(|&at| prefetch(ids, at)),
+            Neighbours::I64(ids) => positions.iter().for_each(|&at| prefetch(ids, at)),
+        }
+        if let Some(ids) = self.edge_ids() {
+            positions.iter().for_each(|&at| prefetch(ids, at));
+        }
     }
 
     #[inline]

@@ -118,6 +118,10 @@ impl Graph {
             neighbours,
             edge_ids: sections.edge_ids.as_ref().map(|section| elements(&self.mapped, section)),
             weights: sections.weights.as_ref().map(|section| elements(&self.mapped, section)),
+            cumulative_weights: sections
+                .cumulative_weights
+                .as_ref()
+                .map(|section| elements(&self.mapped, section)),
             edge_times: sections.edge_times.as_ref().map(|section| elements(&self.mapped, section)),
         })
     }
@@ -171,6 +175,7 @@ pub struct Lists<'a> {
     neighbours: Neighbours<'a>,
     edge_ids: Option<&'a [i64]>,
     weights: Option<&'a [f32]>,
+    cumulative_weights: Option<&'a [f64]>,
     edge_times: Option<&'a [i64]>,
 }
 
@@ -251,6 +256,11 @@ impl<'a> Lists<'a> {
     /// The weight of every stored edge.
     pub fn weights(&self) -> Option<&'a [f32]> {
         self.weights
+    }
+
+    /// The running sums of the weights within each list, if the file has them.
+    pub fn cumulative_weights(&self) -> Option<&'a [f64]> {
+        self.cumulative_weights
     }
 
     /// The time of every stored edge.
