@@ -7,6 +7,7 @@ import pickle
 import struct
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -384,7 +385,7 @@ def test_walks_have_the_shape_of_graphzeros_and_repeat_dead_ends(
         assert walks.dtype == np.int64
         assert walks[:, 0].tolist() == [0, 8, 5]
         for walk in walks.tolist():
-            for here, there in zip(walk, walk[1:], strict=False):
+            for here, there in pairwise(walk):
                 is_stuck = here == there and graph.get_degree(here) == 0
                 assert is_stuck or (here, there) in edges
 
@@ -422,7 +423,9 @@ def test_fanouts_are_distinct_edges_then_padding(plain_file: Path, starts: Any) 
     assert graph.batch_random_fanout(starts, 4, pad=-1)[2].tolist() == [2, -1, -1, -1]
     for row in graph.batch_random_fanout([0] * 200, 2).tolist():
         assert sorted(row) in ([1, 6], [1, 1])
-    assert len({tuple(sorted(row)) for row in graph.batch_random_fanout([0] * 200, 2).tolist()}) == 2
+    assert (
+        len({tuple(sorted(row)) for row in graph.batch_random_fanout([0] * 200, 2).tolist()}) == 2
+    )
 
 
 def test_one_node_is_sampled_without_padding(plain_file: Path) -> None:
@@ -436,7 +439,8 @@ def test_one_node_is_sampled_without_padding(plain_file: Path) -> None:
 
 def test_nothing_to_start_from_gives_no_rows(plain_file: Path) -> None:
     graph = gz.Graph(plain_file)
-    for empty in ([], (), range(0), np.array([], dtype=np.int64)):
+    nothing: list[Any] = [[], (), range(0), np.array([], dtype=np.int64)]
+    for empty in nothing:
         assert graph.batch_random_walk(empty, 3).shape == (0, 4)
         assert graph.batch_random_walk_uniform(empty, 3).shape == (0, 4)
         assert graph.batch_random_fanout(empty, 3).shape == (0, 3)
@@ -474,9 +478,9 @@ def test_starts_out_of_range_raise_where_graphzero_crashed(plain_file: Path, bad
 @pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf")])
 def test_biases_that_made_graphzero_hang_raise(plain_file: Path, bad: float) -> None:
     graph = gz.Graph(plain_file)
-    for biases in ({"p": bad}, {"q": bad}):
+    for p, q in ((bad, 1.0), (1.0, bad)):
         with pytest.raises(ValueError, match="expected a number above 0"):
-            graph.batch_random_walk([0], 3, **biases)
+            graph.batch_random_walk([0], 3, p, q)
     for call in (graph.batch_random_walk, graph.batch_random_fanout):
         with pytest.raises(ValueError, match="at least 0"):
             call([0], -1)

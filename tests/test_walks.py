@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def assert_walks(graph: gm.Graph, walks: np.ndarray, direction: str = "out") -> 
     edges = edge_set(graph, direction)
     degrees = graph.degrees(direction=direction)
     for walk in walks.tolist():
-        for here, there in zip(walk, walk[1:], strict=False):
+        for here, there in pairwise(walk):
             if there == -1:
                 assert here == -1 or degrees[here] == 0
             else:
@@ -48,7 +49,8 @@ def test_every_step_is_an_edge(graph: gm.Graph, direction: str, p: float, q: flo
 
 def test_a_seed_gives_the_same_walks_for_any_threads(graph: gm.Graph) -> None:
     starts = np.arange(90).repeat(300)
-    for options in ({}, {"p": 0.5, "q": 2.0}, {"restart": 0.3}):
+    kinds: list[dict[str, Any]] = [{}, {"p": 0.5, "q": 2.0}, {"restart": 0.3}]
+    for options in kinds:
         one = graph.walk(starts, seed=7, threads=1, **options)
         for threads in (2, 4, None):
             assert np.array_equal(one, graph.walk(starts, seed=7, threads=threads, **options))
@@ -92,7 +94,10 @@ def test_the_obvious_answers(graph: gm.Graph) -> None:
 
 def test_weights_count_where_there_are_any(tmp_path: Path) -> None:
     graph = gm.write_graph(
-        tmp_path / "w.gl", [[0, 0, 0], [1, 2, 3]], num_nodes=4, weights=np.float32([1, 0, 3])
+        tmp_path / "w.gl",
+        [[0, 0, 0], [1, 2, 3]],
+        num_nodes=4,
+        weights=np.array([1, 0, 3], dtype=np.float32),
     )
     weighted = Counter(graph.walk([0] * 4000, length=1, seed=1)[:, 1].tolist())
     assert weighted[2] == 0
@@ -107,7 +112,7 @@ def test_weights_count_where_there_are_any(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bad", [np.nan, -1.0, np.inf])
 def test_bad_weights_are_an_error(tmp_path: Path, bad: float) -> None:
     edges = [[0, 0, 1, 1], [1, 0, 0, 1]]
-    weights = np.float32([1, bad, 1, 1])
+    weights = np.array([1, bad, 1, 1], dtype=np.float32)
     try:
         graph = gm.write_graph(tmp_path / "w.gl", edges, weights=weights)
     except (ValueError, gm.GraphmillError):
@@ -191,13 +196,14 @@ def test_bad_arguments_are_told(graph: gm.Graph, arguments: dict[str, Any], erro
 
 
 def test_bad_requests_for_negative_edges_are_told(graph: gm.Graph, tmp_path: Path) -> None:
-    for arguments, error in [
+    requests: list[tuple[dict[str, Any], Any]] = [
         ({"n": -1}, ValueError),
         ({"n": 1.5}, TypeError),
         ({"n": 1, "src": [100]}, IndexError),
         ({"n": 1, "src": [0.5]}, TypeError),
         ({"n": 2**62}, (MemoryError, ValueError)),
-    ]:
+    ]
+    for arguments, error in requests:
         with pytest.raises(error):
             graph.negative_edges(**arguments)
     inward = gm.write_graph(tmp_path / "in.gl", EDGES, direction="in")
