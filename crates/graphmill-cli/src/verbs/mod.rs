@@ -6,6 +6,7 @@ mod build;
 mod convert;
 mod generate;
 mod inspect;
+mod sample;
 mod verify;
 
 use crate::interruption::Interruption;
@@ -21,6 +22,7 @@ pub enum Verb {
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
+    Sample(sample::Flags),
 }
 
 /// How a verb ended that did what it was asked to.
@@ -41,6 +43,7 @@ impl Verb {
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),
+            Verb::Sample(flags) => sample::run(&flags),
         }
     }
 }

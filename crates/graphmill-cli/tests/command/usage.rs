@@ -7,7 +7,7 @@ use std::process::Stdio;
 #[test]
 fn every_verb_has_a_help_that_ends_in_an_example() {
     let shell = Shell::new();
-    for verb in ["", "build", "inspect", "verify", "generate", "convert"] {
+    for verb in ["", "build", "inspect", "verify", "generate", "convert", "sample"] {
         let said = shell.run(&format!("{verb} --help"));
         let name = if verb.is_empty() { "help".to_owned() } else { format!("help-{verb}") };
         check(&name, &said);
