@@ -6,13 +6,16 @@ mod build;
 mod convert;
 mod generate;
 mod inspect;
+mod sample;
 mod verify;
 mod walk;
 
 use crate::interruption::Interruption;
+use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Subcommand};
 use graphmill::disk::Budget;
+use graphmill::format::manifest;
 use graphmill::store::{Dataset, Graph};
 use std::path::Path;
 
@@ -24,6 +27,7 @@ pub enum Verb {
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
+    Sample(sample::Flags),
     Walk(walk::Flags),
 }
 
@@ -45,6 +49,7 @@ impl Verb {
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),
+            Verb::Sample(flags) => sample::run(&flags),
             Verb::Walk(flags) => walk::run(&flags),
         }
     }
@@ -53,7 +58,7 @@ impl Verb {
 /// Refuses a file in a folder that is not there, before any work is done.
 fn check_folder_of(target: &Path) -> anyhow::Result<()> {
     match target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) if !folder.is_dir() => anyhow::bail!(
+        Some(folder) if !folder.is_dir() => bail!(
             "cannot write `{}`: `{}` is not a folder; create it first or choose another place",
             target.display(),
             folder.display()
@@ -64,11 +69,20 @@ fn check_folder_of(target: &Path) -> anyhow::Result<()> {
 
 /// Opens the topology of a dataset, or a lone one.
 fn open_graph(path: &Path, budget: &Budget) -> anyhow::Result<Graph> {
-    inspect::check_is_dataset_or_file(path)?;
-    if path.is_dir() {
-        return Ok(Dataset::open(path, budget.clone())?.graph().clone());
+    if !path.exists() {
+        bail!("`{}` does not exist: give a .gl or a dataset folder", path.display());
     }
-    Ok(Graph::open(path)?)
+    if !path.is_dir() {
+        return Ok(Graph::open(path)?);
+    }
+    if !path.join(manifest::FILE_NAME).exists() {
+        bail!(
+            "`{}` is a folder without {}, so it is no dataset: give the dataset's own folder, or a .gl",
+            path.display(),
+            manifest::FILE_NAME
+        );
+    }
+    Ok(Dataset::open(path, budget.clone())?.graph().clone())
 }
 
 /// A mistake in the command line that clap cannot see by itself.
