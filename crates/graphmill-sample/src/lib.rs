@@ -39,6 +39,7 @@ mod room;
 mod rows;
 mod sample;
 mod scratch;
+mod sweep;
 mod topology;
 mod typed_lists;
 mod walk;

@@ -15,6 +15,9 @@ use std::ops::Range;
 /// Rows whose edges are announced before the first of them is read.
 const BLOCK: usize = 32;
 
+/// Edges that are announced before the first of them is read when they are on a disk.
+const COLD_EDGES: usize = 4096;
+
 /// Rows that are handed to a thread at once.
 const ROWS_PER_JOB: usize = 2048;
 
@@ -70,11 +73,19 @@ pub fn neighbour_matrix_over<T: Topology + ?Sized>(
     fill_rows(matrix, count, rows_per_job, |first, rows| {
         let nodes = &nodes[first..first + rows.len() / count];
         let mut picks_of_row = Picks::within(budget)?;
-        let mut picked = [0; BLOCK];
+        // Of rows on a disk many more are announced before the first is read.
+        let mut ahead = topology.is_cold().then(Vec::new);
+        if let Some(ahead) = &mut ahead {
+            ahead.extend(nodes.iter().map(|&node| node as u64));
+            ahead.sort_unstable();
+            topology.announce_lists(ahead);
+        }
+        let together = if ahead.is_some() { (COLD_EDGES / count).max(BLOCK) } else { BLOCK };
+        let mut picked = vec![0; together];
         announce(topology, &nodes[..nodes.len().min(BLOCK)]);
-        for (block, rows) in rows.chunks_mut(BLOCK * count).enumerate() {
-            let start = block * BLOCK;
-            let end = nodes.len().min(start + BLOCK);
+        for (block, rows) in rows.chunks_mut(together * count).enumerate() {
+            let start = block * together;
+            let end = nodes.len().min(start + together);
             announce(topology, &nodes[end..nodes.len().min(end + BLOCK)]);
             for (number, row) in rows.chunks_mut(count).enumerate() {
                 let list = topology.list(nodes[start + number] as u64)?;
@@ -92,6 +103,14 @@ pub fn neighbour_matrix_over<T: Topology + ?Sized>(
                 }
                 rest.fill(pad);
                 picked[number] = picks;
+            }
+            if let Some(ahead) = &mut ahead {
+                ahead.clear();
+                for (row, &picks) in rows.chunks(count).zip(&picked) {
+                    ahead.extend(row[..picks].iter().map(|&pick| pick as u64));
+                }
+                ahead.sort_unstable();
+                topology.announce_edges(ahead);
             }
             for (row, &picks) in rows.chunks_mut(count).zip(&picked) {
                 for pick in &mut row[..picks] {

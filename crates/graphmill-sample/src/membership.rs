@@ -47,6 +47,18 @@ impl Search {
         Ok(Some(self.start + self.length))
     }
 
+    /// The positions that decide which memory the next look reads.
+    #[inline]
+    pub(crate) fn next_looks(&self) -> impl Iterator<Item = usize> + use<> {
+        let (first, last) = if self.length > TOGETHER {
+            let middle = self.start + self.length / 2 - 1;
+            (middle, middle)
+        } else {
+            (self.start, (self.start + self.length).saturating_sub(1))
+        };
+        [first, last].into_iter()
+    }
+
     #[inline]
     fn announce<T: Topology + ?Sized>(&self, topology: &T) {
         if self.length > TOGETHER {

@@ -5,6 +5,7 @@
 use crate::Result;
 use crate::fanout::Picker;
 use crate::labels::Labels;
+use crate::sweep::Sweep;
 use graphmill_disk::{Budget, Reservation};
 use std::ops::Range;
 
@@ -17,6 +18,8 @@ pub struct Scratch {
     pub(crate) wide: Labels<u128>,
     /// The lists of the nodes that a hop expands.
     pub(crate) lists: Vec<Range<usize>>,
+    /// Looks them up if they are on a disk.
+    pub(crate) sweep: Sweep,
     /// One for each thread that has worked on a hop.
     pub(crate) pickers: Vec<Picker>,
     /// Holds labels and lists; pickers hold their own.
@@ -36,6 +39,7 @@ impl Scratch {
             narrow: Labels::default(),
             wide: Labels::default(),
             lists: Vec::new(),
+            sweep: Sweep::default(),
             pickers: Vec::new(),
             memory: budget.reserve(0, "the work memory of sampling")?,
             budget: budget.clone(),
@@ -49,7 +53,7 @@ impl Scratch {
 
     fn own_bytes(&self) -> u64 {
         let lists = self.lists.capacity() * size_of::<Range<usize>>();
-        self.narrow.bytes() + self.wide.bytes() + lists as u64
+        self.narrow.bytes() + self.wide.bytes() + lists as u64 + self.sweep.bytes()
     }
 
     /// Pickers for so many threads.

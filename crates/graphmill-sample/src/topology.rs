@@ -69,6 +69,21 @@ pub trait Topology: Sync {
     /// Announces that the neighbour at a position is about to be asked for; any number may be given.
     #[inline]
     fn prefetch_position(&self, _position: usize) {}
+
+    /// Whether lists come from a disk, so that many of them should be announced before the first is read.
+    #[inline]
+    fn is_cold(&self) -> bool {
+        false
+    }
+
+    /// Announces to the disk that the lists of these nodes are about to be asked for.
+    fn announce_lists(&self, _nodes: &[u64]) {}
+
+    /// Announces to the disk that edges are about to be read.
+    fn announce_edges(&self, _positions: &[u64]) {}
+
+    /// Announces to the disk that all that is stored about the edges of lists is about to be read.
+    fn announce_contents(&self, _lists: &[Range<usize>]) {}
 }
 
 /// The edge's source row where edge ids are stored, else its position.
@@ -161,5 +176,22 @@ impl Topology for Lists<'_> {
     #[inline]
     fn prefetch_position(&self, position: usize) {
         Lists::prefetch_position(self, position);
+    }
+
+    #[inline]
+    fn is_cold(&self) -> bool {
+        Lists::is_cold(self)
+    }
+
+    fn announce_lists(&self, nodes: &[u64]) {
+        Lists::announce_lists(self, nodes);
+    }
+
+    fn announce_edges(&self, positions: &[u64]) {
+        Lists::announce_edges(self, positions);
+    }
+
+    fn announce_contents(&self, lists: &[Range<usize>]) {
+        Lists::announce_contents(self, lists);
     }
 }

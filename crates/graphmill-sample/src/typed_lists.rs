@@ -96,4 +96,21 @@ impl<Id: StoredId> Topology for TypedLists<'_, Id> {
     fn is_symmetric(&self) -> bool {
         self.lists.is_symmetric()
     }
+
+    #[inline]
+    fn is_cold(&self) -> bool {
+        self.lists.is_cold()
+    }
+
+    fn announce_lists(&self, nodes: &[u64]) {
+        self.lists.announce_lists(nodes);
+    }
+
+    fn announce_edges(&self, positions: &[u64]) {
+        self.lists.announce_edges(positions);
+    }
+
+    fn announce_contents(&self, lists: &[Range<usize>]) {
+        self.lists.announce_contents(lists);
+    }
 }

@@ -12,6 +12,11 @@ use std::ops::Range;
 const BLOCK_NODES: usize = 64;
 /// ... or edges: more would push each other out of the nearest cache.
 const BLOCK_EDGES: usize = 512;
+/// Blocks of lists on a disk are as large as memory allows, since each is read in the order of the file ...
+const COLD_BLOCK_NODES: usize = 1 << 16;
+const COLD_BLOCK_EDGES: usize = 1 << 18;
+/// ... but where picking itself reads the lists, all of those must stay in memory that long.
+const COLD_BLOCK_LISTS: usize = 512;
 
 /// Nodes to be expanded, and their lists.
 pub(super) struct Expansion<'a, T: ?Sized> {
@@ -42,8 +47,16 @@ impl<T: Topology + ?Sized> Expansion<'_, T> {
         picker: &mut Picker,
         counts: &mut Vec<usize>,
     ) -> Result<usize> {
-        picker.positions.clear();
-        let end = self.nodes.len().min(from + BLOCK_NODES);
+        let (nodes, edges) = match picker.begin_block(self.topology) {
+            false => (BLOCK_NODES, BLOCK_EDGES),
+            true if self.rule.is_plain => (COLD_BLOCK_NODES, COLD_BLOCK_EDGES),
+            true => {
+                let end = self.lists.len().min(from + COLD_BLOCK_LISTS);
+                self.topology.announce_contents(&self.lists[from..end]);
+                (COLD_BLOCK_LISTS, COLD_BLOCK_EDGES)
+            }
+        };
+        let end = self.nodes.len().min(from + nodes);
         for place in from..end {
             let before = picker.positions.len();
             let tree = self.trees.get(place).map_or(0, |&tree| tree as u32);
@@ -51,7 +64,7 @@ impl<T: Topology + ?Sized> Expansion<'_, T> {
             picker.pick(self.topology, self.rule, node, self.lists[place].clone())?;
             self.topology.prefetch_edges(&picker.positions[before..]);
             counts.push(picker.positions.len() - before);
-            if picker.positions.len() >= BLOCK_EDGES {
+            if picker.positions.len() >= edges {
                 return Ok(place + 1);
             }
         }
@@ -68,7 +81,7 @@ impl<T: Topology + ?Sized> Expansion<'_, T> {
             let Picker { positions, memory, .. } = &mut *picker;
             make_room(&mut found.neighbours, positions.len(), memory)?;
             make_room(&mut found.edge_ids, positions.len(), memory)?;
-            self.topology.read(positions, &mut found.neighbours, &mut found.edge_ids)?;
+            picker.read(self.topology, &mut found.neighbours, &mut found.edge_ids)?;
         }
         Ok(found)
     }

@@ -51,6 +51,29 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
         make_exact_room(lists, frontier.len(), &mut self.scratch.memory)?;
         let nodes = &self.sample.nodes[frontier];
         let mut edges = Some(0_usize);
+        let mut count = |list: &Range<usize>| {
+            edges = match (edges, rule.most(list.len())) {
+                (Some(edges), Some(more)) => {
+                    let sum = edges.checked_add(more);
+                    Some(sum.ok_or(Error::TooLarge { hop, edges: u64::MAX })?)
+                }
+                _ => None,
+            };
+            Ok(())
+        };
+        if self.topology.is_cold() {
+            lists.resize(nodes.len(), 0..0);
+            self.scratch.sweep.run(
+                nodes.iter().map(|&node| node as u64),
+                &mut self.scratch.memory,
+                |nodes| self.topology.announce_lists(nodes),
+                |node, place| {
+                    lists[place] = self.topology.list(node)?;
+                    count(&lists[place])
+                },
+            )?;
+            return Ok(edges);
+        }
         for node in nodes.iter().take(AHEAD) {
             self.topology.prefetch_offsets(*node as u64);
         }
@@ -59,13 +82,7 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
                 self.topology.prefetch_offsets(ahead as u64);
             }
             let list = self.topology.list(node as u64)?;
-            edges = match (edges, rule.most(list.len())) {
-                (Some(edges), Some(more)) => {
-                    let sum = edges.checked_add(more);
-                    Some(sum.ok_or(Error::TooLarge { hop, edges: u64::MAX })?)
-                }
-                _ => None,
-            };
+            count(&list)?;
             lists.push(list);
         }
         Ok(edges)
@@ -89,7 +106,7 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
             let (row, edge_ids) = (&mut self.sample.row, &mut self.sample.edge_ids);
             make_room(row, picker.positions.len(), self.memory)?;
             make_room(edge_ids, picker.positions.len(), self.memory)?;
-            self.topology.read(&picker.positions, row, edge_ids)?;
+            picker.read(self.topology, row, edge_ids)?;
             self.label(frontier.start + place, &counts)?;
             place = next;
         }

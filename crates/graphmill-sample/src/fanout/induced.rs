@@ -46,7 +46,7 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
             make_room(row, picker.positions.len(), self.memory)?;
             make_room(col, picker.positions.len(), self.memory)?;
             make_room(edge_ids, picker.positions.len(), self.memory)?;
-            self.topology.read(&picker.positions, row, edge_ids)?;
+            picker.read(self.topology, row, edge_ids)?;
             let (mut kept, mut edge) = (start, start);
             for (expanded, &count) in (place..).zip(&counts) {
                 let tree = tree(batch, expanded);

@@ -8,9 +8,13 @@ use super::rule::Rule;
 use super::sum_tree::SumTree;
 use crate::choose::Chooser;
 use crate::room::make_room;
+use crate::sweep::Sweep;
 use crate::{Result, Topology};
 use graphmill_disk::{Budget, Reservation};
 use std::ops::Range;
+
+/// How many blocks pass until it is asked again whether lists are on a disk.
+const BLOCKS_PER_QUESTION: u32 = 4;
 
 /// Picks; keeps its memory between hops and batches.
 #[derive(Debug)]
@@ -22,6 +26,10 @@ pub(crate) struct Picker {
     pub(super) tree: SumTree,
     pub(super) memory: Reservation,
     chooser: Chooser,
+    sweep: Sweep,
+    /// Blocks picked so far, and whether the last of them was of lists on a disk.
+    blocks: u32,
+    is_cold: bool,
 }
 
 impl Picker {
@@ -34,14 +42,56 @@ impl Picker {
             tree: SumTree::default(),
             memory: budget.reserve(0, "the work memory of sampling")?,
             chooser: Chooser::default(),
+            sweep: Sweep::default(),
+            blocks: 0,
+            is_cold: false,
         })
+    }
+
+    /// Begins a block without positions; tells whether its lists are on a disk.
+    #[inline]
+    pub(super) fn begin_block<T: Topology + ?Sized>(&mut self, topology: &T) -> bool {
+        self.positions.clear();
+        if self.blocks.is_multiple_of(BLOCKS_PER_QUESTION) {
+            self.is_cold = topology.is_cold();
+        }
+        self.blocks = self.blocks.wrapping_add(1);
+        self.is_cold
+    }
+
+    /// Adds the other ends and the names of the edges picked to two lists that have room for them.
+    #[inline]
+    pub(super) fn read<T: Topology + ?Sized>(
+        &mut self,
+        topology: &T,
+        neighbours: &mut Vec<i64>,
+        edge_ids: &mut Vec<i64>,
+    ) -> Result<()> {
+        if !self.is_cold {
+            return topology.read(&self.positions, neighbours, edge_ids);
+        }
+        let start = neighbours.len();
+        let all = start..start + self.positions.len();
+        neighbours.resize(all.end, 0);
+        edge_ids.resize(all.end, 0);
+        let (neighbours, edge_ids) = (&mut neighbours[all.clone()], &mut edge_ids[all]);
+        self.sweep.run(
+            self.positions.iter().map(|&position| position as u64),
+            &mut self.memory,
+            |positions| topology.announce_edges(positions),
+            |position, place| {
+                neighbours[place] = topology.neighbour(position as usize)? as i64;
+                edge_ids[place] = topology.edge_id(position as usize);
+                Ok(())
+            },
+        )
     }
 
     /// Bytes held now.
     pub(crate) fn bytes(&self) -> u64 {
         let sums = self.sums.capacity() + self.tree.capacity();
         let words = self.positions.capacity() * size_of::<usize>() + sums * size_of::<f64>();
-        words as u64 + self.candidates.bytes() + self.chooser.bytes()
+        words as u64 + self.candidates.bytes() + self.chooser.bytes() + self.sweep.bytes()
     }
 
     /// Gives back what was held for growing.

@@ -3,7 +3,7 @@
 //! announce the edge, then all read the edges and announce the next lists. So a line of memory has the time of a whole
 //! round to arrive.
 
-use super::{IN_FLIGHT, Job};
+use super::Job;
 use crate::random::Key;
 use crate::{Result, Topology, by_weight};
 
@@ -40,13 +40,17 @@ pub(super) fn run<T: Topology + ?Sized>(job: &mut Job<'_, T>) -> Result<()> {
 fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
     job: &mut Job<'_, T>,
 ) -> Result<()> {
-    let mut walkers: Vec<Walker> = Vec::with_capacity(IN_FLIGHT);
-    while walkers.len() < IN_FLIGHT
+    let mut walkers: Vec<Walker> = Vec::with_capacity(job.in_flight.min(job.starts.len()));
+    while walkers.len() < job.in_flight
         && let Some(walker) = begin(job)
     {
         walkers.push(walker);
     }
     while !walkers.is_empty() {
+        if let Some(ahead) = &mut job.ahead {
+            walkers.iter().for_each(|walker| ahead.list(walker.node));
+            ahead.announce(job.topology);
+        }
         let mut at = 0;
         while at < walkers.len() {
             let walker = &mut walkers[at];
@@ -63,6 +67,11 @@ fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
                     replace(job, &mut walkers, &mut at);
                 }
             }
+        }
+        if let Some(ahead) = &mut job.ahead {
+            let drawn = walkers.iter().filter(|walker| walker.position < NOWHERE);
+            drawn.for_each(|walker| ahead.edge(walker.position));
+            ahead.announce(job.topology);
         }
         at = 0;
         while at < walkers.len() {

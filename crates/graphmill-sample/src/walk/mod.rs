@@ -2,6 +2,7 @@
 //! Rows of the result are handed out to all threads, and every thread keeps many walks in flight, since each step waits
 //! for memory; [`first_order`] and [`second_order`] do the steps. What becomes of the walks is unknown here.
 
+mod ahead;
 mod bias;
 mod exact;
 mod first_order;
@@ -14,6 +15,7 @@ use crate::random::{Key, Purpose};
 use crate::rows::{check_room, fill_rows};
 use crate::typed_lists::TypedLists;
 use crate::{Error, Result, Topology};
+use ahead::Ahead;
 use bias::Bias;
 use graphmill_disk::Budget;
 use graphmill_store::{Lists, Neighbours};
@@ -21,6 +23,9 @@ use graphmill_store::{Lists, Neighbours};
 /// Walks that one thread has under way at once. A step waits for two lines of memory; a core fetches some twenty at a
 /// time.
 const IN_FLIGHT: usize = 48;
+
+/// The same when lists are on a disk: a step waits for two pages, and a disk fetches hundreds at a time.
+const IN_FLIGHT_COLD: usize = 4096;
 
 /// Steps that are handed to a thread at once: enough to make the handing out cheap and the start of a job short.
 const STEPS_PER_JOB: usize = 1 << 15;
@@ -65,10 +70,13 @@ pub fn walk_over<T: Topology + ?Sized>(
     let width = options.length.saturating_add(1);
     check_room("walks", walks.len(), starts.len(), width)?;
     let plan = Plan::new(topology, options)?;
-    let rows_per_job = (STEPS_PER_JOB / width).clamp(IN_FLIGHT, STEPS_PER_JOB);
+    let in_flight = |is_cold| if is_cold { IN_FLIGHT_COLD } else { IN_FLIGHT };
+    let rows_per_job = (STEPS_PER_JOB / width).clamp(in_flight(topology.is_cold()), STEPS_PER_JOB);
     fill_rows(walks, width, rows_per_job, |first, rows| {
         let starts = &starts[first..first + rows.len() / width];
-        let mut job = Job { topology, plan, first, starts, rows, begun: 0 };
+        let is_cold = topology.is_cold();
+        let (ahead, in_flight) = (is_cold.then(Ahead::default), in_flight(is_cold));
+        let mut job = Job { topology, plan, first, starts, rows, begun: 0, in_flight, ahead };
         if options.length == 0 {
             job.rows.copy_from_slice(starts);
             return Ok(());
@@ -120,6 +128,10 @@ struct Job<'a, T: ?Sized> {
     rows: &'a mut [i64],
     /// How many rows have been begun.
     begun: usize,
+    /// How many rows are under way at once.
+    in_flight: usize,
+    /// What these wait for, if lists are on a disk.
+    ahead: Option<Ahead>,
 }
 
 impl<T: Topology + ?Sized> Job<'_, T> {

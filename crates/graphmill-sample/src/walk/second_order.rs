@@ -3,9 +3,9 @@
 //! or two draws; the membership it must know is searched in lists ordered by id. Walks in flight take turns, and each
 //! goes on until it has to wait for memory.
 
+use super::Job;
 use super::bias::Bias;
 use super::exact::{self, Crossing, SortedList};
-use super::{IN_FLIGHT, Job};
 use crate::membership::{Search, is_at, scan};
 use crate::random::{Key, Stream};
 use crate::{Result, Topology, by_weight};
@@ -66,14 +66,27 @@ pub(super) fn run<T: Topology + ?Sized>(
 ) -> Result<()> {
     let sorted = SortedList::within(budget.reserve(0, "a sorted list of neighbours")?);
     let is_sorted = job.topology.order() == ListOrder::Id;
+    let in_flight = job.in_flight;
     let mut steps = Steps { job, bias, is_sorted, sorted };
-    let mut walkers: Vec<Walker> = Vec::with_capacity(IN_FLIGHT);
-    while walkers.len() < IN_FLIGHT
+    let mut walkers: Vec<Walker> = Vec::with_capacity(in_flight.min(steps.job.starts.len()));
+    while walkers.len() < in_flight
         && let Some(walker) = steps.begin()
     {
         walkers.push(walker);
     }
     while !walkers.is_empty() {
+        if let Some(ahead) = &mut steps.job.ahead {
+            for walker in &walkers {
+                match &walker.stage {
+                    Stage::List => ahead.list(walker.node),
+                    Stage::Edge => ahead.edge(walker.position),
+                    Stage::Return(search) | Stage::Common(search) => {
+                        search.next_looks().for_each(|position| ahead.edge(position));
+                    }
+                }
+            }
+            ahead.announce(steps.job.topology);
+        }
         let mut at = 0;
         while at < walkers.len() {
             if let Turn::Ended = steps.turn(&mut walkers[at])? {
