@@ -90,6 +90,10 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "list_range": g.list_range,
         "sample": g.sample,
         "sample some": lambda *a, **o: g.sample([0, 1, 2], *a, **o),
+        "walk": g.walk,
+        "walk some": lambda *a, **o: g.walk([0, 1, 2], *a, **o),
+        "negative_edges": g.negative_edges,
+        "negative_edges some": lambda *a, **o: g.negative_edges(3, *a, **o),
         "gather": x.gather,
         "gather some": lambda out: x.gather([0, 1], out=out),
         "index": lambda key: x[key],
@@ -113,6 +117,10 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "get_degree": old_graph.get_degree,
         "get_neighbours": old_graph.get_neighbours,
         "get_weights": old_graph.get_weights,
+        "batch_random_walk": old_graph.batch_random_walk,
+        "batch_random_walk_uniform": old_graph.batch_random_walk_uniform,
+        "batch_random_fanout": old_graph.batch_random_fanout,
+        "sample_neighbours": old_graph.sample_neighbours,
         "get_data": old_table.get_data,
     }
 
@@ -123,6 +131,7 @@ OPTIONS = [
     *("columns", "prefetch", "backend", "num_nodes", "weights", "times", "undirected"),
     *("neighbor_order", "encoding", "edge_ids", "memory", "dtype", "align_rows", "to", "out"),
     *("original", "ids", "fill"),
+    *("length", "p", "q", "restart", "stay", "strict", "src", "pad"),
 ]
 
 
@@ -140,6 +149,9 @@ def attack(folder: Path, examples: int) -> None:
     )
     @example("sample some", [[2**40]], {"replace": True})
     @example("sample some", [range(10**18)], {})
+    @example("walk some", [2**40], {})
+    @example("batch_random_fanout", [[0], 2**40], {})
+    @example("negative_edges", [2**40], {})
     @example("write_graph some", [], {"num_nodes": 2**40})
     @example("NeighborLoader some", [], {"batch_size": 2**62})
     def call(name: str, arguments: list[Any], options: dict[str, Any]) -> None:
