@@ -39,6 +39,7 @@ anything = st.one_of(
         arrays.scalar_dtypes(), arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
     ),
     st.sampled_from(["in", "out", "both", "id", "time", "file", "i32", "i64", "x", "y", "train"]),
+    st.sampled_from(["uniform", "labor", "last", "induced", "edges"]),
     st.sampled_from(["pread", "mapped", "auto", "1MiB", "torch", "numpy", "float16"]),
     st.builds(lambda values: torch.tensor(values), st.lists(st.integers(-9, 9), max_size=4)),
     st.just(torch.empty(3, requires_grad=True)),
@@ -90,6 +91,8 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "list_range": g.list_range,
         "sample": g.sample,
         "sample some": lambda *a, **o: g.sample([0, 1, 2], *a, **o),
+        "sample_edges": g.sample_edges,
+        "sample_edges some": lambda *a, **o: g.sample_edges([[0, 1], [1, 2]], *a, **o),
         "gather": x.gather,
         "gather some": lambda out: x.gather([0, 1], out=out),
         "index": lambda key: x[key],
@@ -123,6 +126,8 @@ OPTIONS = [
     *("columns", "prefetch", "backend", "num_nodes", "weights", "times", "undirected"),
     *("neighbor_order", "encoding", "edge_ids", "memory", "dtype", "align_rows", "to", "out"),
     *("original", "ids", "fill"),
+    *("weighted", "disjoint", "method", "threads", "time", "node_time", "temporal", "window"),
+    *("layer_dependency", "subgraph", "exclude"),
 ]
 
 

@@ -6,6 +6,7 @@ mod build;
 mod convert;
 mod generate;
 mod inspect;
+mod sample;
 mod verify;
 mod walk;
 
@@ -24,6 +25,7 @@ pub enum Verb {
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
+    Sample(sample::Flags),
     Walk(walk::Flags),
 }
 
@@ -45,6 +47,7 @@ impl Verb {
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),
+            Verb::Sample(flags) => sample::run(&flags),
             Verb::Walk(flags) => walk::run(&flags),
         }
     }

@@ -6,6 +6,7 @@ mod generate;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;
+mod sample;
 mod shell;
 mod usage;
 mod verify;

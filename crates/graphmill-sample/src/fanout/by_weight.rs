@@ -122,7 +122,7 @@ impl Picker {
 /// A weight or a sum of weights, if it is one.
 #[inline]
 fn checked(found: f64, position: usize) -> Result<f64> {
-    if found >= 0.0 && found < f64::INFINITY {
+    if (0.0..f64::INFINITY).contains(&found) {
         Ok(found)
     } else {
         Err(Error::Weight { position, found })

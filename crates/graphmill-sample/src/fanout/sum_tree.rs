@@ -2,7 +2,7 @@
 //! The picker falls back to it when most of the weight of a list has been drawn already. Sums are added up, never
 //! subtracted from, so taking an entry out leaves no rounding error behind.
 
-/// A binary tree of sums over weights.
+/// A binary tree of sums over weights, which are finite and not negative.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SumTree {
     /// The root is at 1, the children of `i` at `2i` and `2i + 1`, the weights in the second half.
@@ -40,8 +40,7 @@ impl SumTree {
     /// Takes out the entry that `unit` of all the weight leads to; None if there is no weight left.
     pub(super) fn take(&mut self, unit: f64) -> Option<usize> {
         let leaves = self.sums.len() / 2;
-        // Written so that nan has no weight either.
-        if !(self.sums[1] > 0.0) {
+        if self.sums[1] <= 0.0 {
             return None;
         }
         let mut target = unit * self.sums[1];
@@ -49,7 +48,7 @@ impl SumTree {
         while at < leaves {
             let (left, right) = (self.sums[2 * at], self.sums[2 * at + 1]);
             // Rounding may lead past the end of what has weight: then it is the last that has.
-            if left > 0.0 && (target < left || !(right > 0.0)) {
+            if left > 0.0 && (target < left || right <= 0.0) {
                 at *= 2;
             } else {
                 target -= left;
@@ -104,7 +103,7 @@ mod tests {
         let mut tree = SumTree::default();
         tree.fill(1, [3.0].into_iter());
         assert_eq!((tree.take(0.9), tree.take(0.9)), (Some(0), None));
-        tree.fill(2, [0.0, f64::NAN].into_iter());
+        tree.fill(2, [0.0, 0.0].into_iter());
         assert_eq!(tree.take(0.5), None);
     }
 }
