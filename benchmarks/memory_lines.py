@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
 
 from benchmarks import rates
-from benchmarks.child import CORES, Command
+from benchmarks.child import CORES, Figures
 from benchmarks.contest import MIB, Contestant
 from benchmarks.measure import entering, memory_group
 from benchmarks.musts import Must
@@ -19,41 +18,30 @@ COLD_BATCHES = 4
 
 
 def scratch(bench: SamplingBench) -> None:
-    """Anonymous memory of one thread, above that of sampling one neighbour of one node.
+    """Anonymous memory of the command with one thread, on two graphs of the same shape, one with many more nodes.
 
-    What is counted is more than work memory alone: batches that were made and the seeds belong to it. The second graph
-    has the same edges among many more nodes.
+    Work memory is only a part of it: seeds, batches that were made and the program itself are counted too.
     """
-    few, many = bench.inputs.graph(), bench.inputs.spread()
-    names = {few: "as it is", many: f"{SPREAD} x the nodes"}
-    contestants = []
-    for graph, name in names.items():
-        contestants += [measured(bench, graph, name), next_to_nothing(bench, graph, name)]
-    outcomes = bench.hold(f"memory: {SHAPE}, 1 thread", "edges", contestants)
-    held: dict[Path, float | None] = {}
-    for graph, name in names.items():
-        whole, least = outcomes[name], outcomes[f"{name}, one edge"]
-        failed = whole.failure or least.failure
-        held[graph] = None if failed else (whole.peak_anonymous - least.peak_anonymous) / MIB
-        what = f"scratch of a thread: {name}"
-        bench.musts.append(Must(what, held[graph], at_most=64.0, unit="MiB"))
+    graphs = {"few nodes": bench.inputs.graph(), "many nodes": bench.inputs.spread()}
+    contestants = [
+        Contestant(name, "", bench.ours.command(graph, 1), [graph], described)
+        for name, graph in graphs.items()
+    ]
+    title = f"memory: {SHAPE}, 1 thread, {SPREAD} times as many nodes"
+    outcomes = bench.hold(title, "edges", contestants)
+    held: dict[str, float | None] = {}
+    for name, outcome in outcomes.items():
+        held[name] = None if outcome.failure else outcome.peak_anonymous / MIB
+        what = f"memory of one thread, {name}"
+        bench.musts.append(Must(what, held[name], at_most=64.0, unit="MiB"))
     # A page of the allocator more or less is no growth.
-    grown = rates.over(held[many], held[few])
-    bench.musts.append(Must("scratch: many nodes over few", grown, at_most=1.1))
+    grown = rates.over(held["many nodes"], held["few nodes"])
+    bench.musts.append(Must("memory: many nodes over few", grown, at_most=1.1))
 
 
-def measured(bench: SamplingBench, graph: Path, name: str) -> Contestant:
-    """One thread of the command."""
-    command = bench.ours.command(graph, 1)
-    return Contestant(name, "", command, [graph], lambda made: batch_of(sized(made)))
-
-
-def next_to_nothing(bench: SamplingBench, graph: Path, name: str) -> Contestant:
-    """What the command holds when there is nearly nothing to do, and long enough to be looked at."""
-    program = bench.ours.graphmill.program
-    flags = ["--fanouts", "1", "--batch-size", "1", "--batches", "1M", "--threads", "1", "--json"]
-    command = Command([program, "sample", str(graph), *flags])
-    return Contestant(f"{name}, one edge", "", command, [graph], lambda made: batch_of(sized(made)))
+def described(figures: Figures) -> str:
+    """What a run of the command made, for the table."""
+    return batch_of(sized(figures))
 
 
 def cold(bench: SamplingBench) -> None:
@@ -78,7 +66,7 @@ def cold(bench: SamplingBench) -> None:
                         work="",
                         command=command,
                         inputs=[graph],
-                        check=lambda made: batch_of(sized(made)),
+                        check=described,
                         cold=True,
                     )
                 )
