@@ -54,7 +54,66 @@ class Graph:
         method: str = "uniform",
         seed: int | None = None,
         threads: int | None = None,
+        *,
+        time: _Ids | None = None,
+        node_time: _Ids | None = None,
+        temporal: Literal["uniform", "last"] = "uniform",
+        window: int | None = None,
+        layer_dependency: bool = False,
+        subgraph: Literal["directional", "induced"] = "directional",
     ) -> Sample: ...
+    def sample_edges(
+        self,
+        edges: Any,
+        fanouts: Sequence[int],
+        direction: str = "in",
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        method: str = "uniform",
+        seed: int | None = None,
+        threads: int | None = None,
+        *,
+        exclude: Literal["edges", "both"] | None = None,
+        time: _Ids | None = None,
+        node_time: _Ids | None = None,
+        temporal: Literal["uniform", "last"] = "uniform",
+        window: int | None = None,
+        layer_dependency: bool = False,
+        subgraph: Literal["directional", "induced"] = "directional",
+    ) -> Sample: ...
+    def walk(
+        self,
+        starts: _Ids,
+        length: int = 20,
+        p: float = 1.0,
+        q: float = 1.0,
+        weighted: bool | None = None,
+        restart: float = 0.0,
+        direction: str = "out",
+        seed: int | None = None,
+        threads: int | None = None,
+        *,
+        stay: bool = False,
+    ) -> Any: ...
+    def negative_edges(
+        self,
+        n: int,
+        weighted: bool = False,
+        strict: bool = True,
+        seed: int | None = None,
+        *,
+        src: _Ids | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
+    def _neighbor_matrix(
+        self,
+        nodes: _Ids,
+        count: int,
+        pad: int,
+        seed: int | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
     def check(self) -> None: ...
     def __len__(self) -> int: ...
 
@@ -71,6 +130,10 @@ class Sample:
     def nodes_per_hop(self) -> list[int]: ...
     @property
     def edges_per_hop(self) -> list[int]: ...
+    @property
+    def batch(self) -> Any: ...
+    @property
+    def edge_label_index(self) -> Any: ...
 
 class Features:
     def __new__(cls, path: _Path) -> Features: ...

@@ -86,6 +86,79 @@ class Graph:
             start, end = self._graph.list_range(node_id)
             return weights[start:end]
 
+    def batch_random_walk(
+        self,
+        start_nodes: Any,
+        walk_length: int,
+        p: float = 1.0,
+        q: float = 1.0,
+        *,
+        seed: int | None = None,
+    ) -> NDArray[np.int64]:
+        """Walk from every start as node2vec does, by weight where the graph has weights.
+
+        A dead end is repeated to the end of its row. A ``seed`` gives the same walks every time, on any number of
+        threads.
+
+        Example:
+            >>> gz.Graph("graph.gl").batch_random_walk([0, 3], 5, p=1.0, q=0.5, seed=0).shape
+            (2, 6)
+        """
+        with _runtime_errors():
+            walks: NDArray[np.int64] = self._graph.walk(
+                _nodes(start_nodes), walk_length, p, q, seed=seed, stay=True
+            )
+            return walks
+
+    def batch_random_walk_uniform(
+        self, start_nodes: Any, walk_length: int, *, seed: int | None = None
+    ) -> NDArray[np.int64]:
+        """Walk from every start, taking all edges of a node equally often.
+
+        Example:
+            >>> gz.Graph("graph.gl").batch_random_walk_uniform(range(4), 5, seed=0)[:, 0]
+            array([0, 1, 2, 3])
+        """
+        with _runtime_errors():
+            walks: NDArray[np.int64] = self._graph.walk(
+                _nodes(start_nodes), walk_length, weighted=False, seed=seed, stay=True
+            )
+            return walks
+
+    def batch_random_fanout(
+        self, start_nodes: Any, K: int, pad: int = 0, *, seed: int | None = None
+    ) -> NDArray[np.int64]:
+        """Pick up to ``K`` distinct edges of every node; a row with fewer is filled up with ``pad``.
+
+        GraphZero fills with 0, which is a node as well; ``pad=-1`` tells the two apart.
+
+        Example:
+            >>> gz.Graph("graph.gl").batch_random_fanout([0, 0], 3, pad=-1)
+            array([[ 1,  2, -1],
+                   [ 1,  2, -1]])
+        """
+        with _runtime_errors():
+            rows: NDArray[np.int64] = self._graph._neighbor_matrix(
+                _nodes(start_nodes), K, pad, seed
+            )
+            return rows
+
+    def sample_neighbours(
+        self, start_node: int, K: int, *, seed: int | None = None
+    ) -> NDArray[np.int64]:
+        """Pick ``min(K, degree)`` distinct edges of one node.
+
+        Example:
+            >>> gz.Graph("graph.gl").sample_neighbours(0, 10)
+            array([1, 2])
+        """
+        with _runtime_errors():
+            degree = int(self._graph.degrees([start_node])[0])
+            row: NDArray[np.int64] = self._graph._neighbor_matrix(
+                [start_node], min(K, degree), 0, seed
+            )[0]
+            return row
+
     def __repr__(self) -> str:
         """Tell nodes and edges."""
         return f"graphzero.{self._graph!r}"
@@ -235,6 +308,11 @@ def convert_csv_to_gd(
             None,
             True,
         )
+
+
+def _nodes(start_nodes: Any) -> Any:
+    """Return the nodes as NumPy sees them, since GraphZero answers tensors with arrays too."""
+    return np.asarray(start_nodes) if hasattr(start_nodes, "__array__") else start_nodes
 
 
 @contextmanager

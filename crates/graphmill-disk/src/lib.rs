@@ -30,13 +30,17 @@
 //! ```
 
 pub mod advice;
+mod announce;
 pub mod budget;
 pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;
 pub mod memory;
+pub mod memory_copy;
 pub mod page_buffer;
 pub mod pool;
+pub mod prefetch;
+pub mod presence;
 pub mod private;
 pub mod read;
 pub mod residency;
@@ -47,8 +51,11 @@ pub use advice::{Advice, drop_page_cache, prefer_huge_pages};
 pub use budget::{Budget, Reservation};
 pub use error::{Error, Result};
 pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};
+pub use memory_copy::MemoryCopy;
 pub use page_buffer::PageBuffer;
 pub use pool::{pool, with_threads};
+pub use prefetch::prefetch;
+pub use presence::Presence;
 pub use private::PrivateMap;
 pub use read::{Backend, Mapped, Pread, ReadAt, open};
 pub use residency::{Residency, residency};

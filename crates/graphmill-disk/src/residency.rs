@@ -20,12 +20,38 @@ impl Residency {
     }
 }
 
-/// Asks the kernel by `cachestat(2)`, which is cheap for any size.
+/// Asks the kernel by `cachestat(2)`, which takes no time for what is not there, and some 10 ns for each page that is.
 ///
 /// None where the call does not exist (before Linux 6.5, other systems), is denied (sandboxes,
 /// files the user may not write), or does not fit the file system.
-#[cfg(target_os = "linux")]
 pub fn residency(file: &File, length: u64) -> Option<Residency> {
+    let total_pages = length.div_ceil(page_size());
+    if total_pages == 0 {
+        return Some(Residency { total_pages: 0, cached_pages: 0 });
+    }
+    // The file may have grown meanwhile; a share above one would help nobody.
+    let cached_pages = cached_pages(file, 0, length)?.min(total_pages);
+    Some(Residency { total_pages, cached_pages })
+}
+
+/// Whether the page that holds a byte of the file is in memory; None as for [`residency`].
+pub(crate) fn is_resident(file: &File, offset: u64) -> Option<bool> {
+    // A length of 0 would mean "to the end".
+    cached_pages(file, offset, 1).map(|pages| pages > 0)
+}
+
+#[cfg(target_os = "linux")]
+fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+#[cfg(not(target_os = "linux"))]
+fn page_size() -> u64 {
+    4096
+}
+
+#[cfg(target_os = "linux")]
+fn cached_pages(file: &File, offset: u64, length: u64) -> Option<u64> {
     use std::os::fd::AsRawFd;
 
     // The number is the same on every architecture whose calls are numbered alike.
@@ -45,24 +71,19 @@ pub fn residency(file: &File, length: u64) -> Option<Residency> {
         recently_evicted: u64,
     }
 
-    let total_pages = length.div_ceil(rustix::param::page_size() as u64);
-    if total_pages == 0 {
-        return Some(Residency { total_pages: 0, cached_pages: 0 });
-    }
-    let range = ByteRange { offset: 0, length };
+    let range = ByteRange { offset, length };
     let mut counts = Counts::default();
     // SAFETY: both structures have the layout the kernel documents and live across the call; the
     // descriptor is open because `file` is borrowed. An unknown call number only returns ENOSYS.
     let outcome = unsafe {
         libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const range, &raw mut counts, 0u32)
     };
-    // The file may have grown meanwhile; a share above one would help nobody.
-    (outcome == 0).then(|| Residency { total_pages, cached_pages: counts.cached.min(total_pages) })
+    (outcome == 0).then_some(counts.cached)
 }
 
 /// Always None: only Linux can tell.
 #[cfg(not(target_os = "linux"))]
-pub fn residency(_file: &File, _length: u64) -> Option<Residency> {
+fn cached_pages(_file: &File, _offset: u64, _length: u64) -> Option<u64> {
     None
 }
 

@@ -76,6 +76,8 @@ pub struct GraphShape {
     pub edge_ids: bool,
     /// Whether weights are stored.
     pub weights: bool,
+    /// Whether running sums of the weights are stored too.
+    pub cumulative_weights: bool,
     /// Whether edge times are stored.
     pub edge_times: bool,
     /// Whether the nodes' original ids are stored.
@@ -94,6 +96,7 @@ impl GraphShape {
             neighbours: narrowest(num_nodes),
             edge_ids: false,
             weights: false,
+            cumulative_weights: false,
             edge_times: false,
             original_ids: false,
         }
@@ -115,6 +118,7 @@ impl GraphShape {
             let optional = [
                 (self.edge_ids, SectionKind::EdgeIds, ElementType::I64),
                 (self.weights, SectionKind::Weights, ElementType::F32),
+                (self.cumulative_weights, SectionKind::CumulativeWeights, ElementType::F64),
                 (self.edge_times, SectionKind::EdgeTimes, ElementType::I64),
             ];
             plans.push((SectionKind::Offsets, Some(direction), ElementType::U64, nodes + 1));
@@ -147,6 +151,8 @@ pub struct DirectionSections {
     pub edge_ids: Option<Section>,
     /// `f32[M]`.
     pub weights: Option<Section>,
+    /// `f64[M]`: running sums of the weights within each list.
+    pub cumulative_weights: Option<Section>,
     /// `i64[M]`.
     pub edge_times: Option<Section>,
 }
@@ -283,6 +289,7 @@ impl Counts<'_> {
             neighbours,
             edge_ids: per_edge(SectionKind::EdgeIds, ElementType::I64)?,
             weights: per_edge(SectionKind::Weights, ElementType::F32)?,
+            cumulative_weights: per_edge(SectionKind::CumulativeWeights, ElementType::F64)?,
             edge_times: per_edge(SectionKind::EdgeTimes, ElementType::I64)?,
         }))
     }

@@ -48,6 +48,7 @@ pub fn graph_layout(num_nodes: u64, num_edges: u64, weighted: bool) -> Result<(G
         neighbours,
         edge_ids: None,
         weights,
+        cumulative_weights: None,
         edge_times: None,
     };
     let layout = GraphLayout {

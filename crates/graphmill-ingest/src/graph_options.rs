@@ -170,6 +170,7 @@ impl<'a> GraphOptions<'a> {
         shape.order = self.order;
         shape.neighbours = self.neighbours.unwrap_or(shape.neighbours);
         shape.weights = self.weights.is_some();
+        shape.cumulative_weights = shape.weights;
         shape.edge_times = self.times.is_some();
         shape.original_ids = self.original_ids.is_some();
         shape.edge_ids = self.edge_ids || self.rows.is_some() || shape.weights || shape.edge_times;

@@ -17,6 +17,7 @@ use crate::graph_options::GraphOptions;
 use crate::lists::{Histogram, ListBuilder, Lists, Plan};
 use crate::progress::Stage;
 use crate::replay::{EdgeInput, Replay};
+use crate::running_sums::write_running_sums;
 use crate::section_writer::SectionWriter;
 use crate::table_writer::{Written, seal};
 use crate::{Error, Result};
@@ -197,7 +198,7 @@ impl GraphBuild<'_> {
                 let index = lists.slab.direction;
                 if current.as_ref().is_none_or(|writer| writer.index != index) {
                     if let Some(finished) = current.take() {
-                        finished.finish(&mut digests)?;
+                        finished.finish(self.target, &mut digests)?;
                     }
                     current = Some(DirectionWriter::start(self.target, index)?);
                 }
@@ -205,7 +206,7 @@ impl GraphBuild<'_> {
             })?;
         }
         if let Some(finished) = current {
-            finished.finish(&mut digests)?;
+            finished.finish(self.target, &mut digests)?;
         }
         Ok((digests, replay.passes))
     }
@@ -267,9 +268,13 @@ impl<'a> DirectionWriter<'a> {
         Ok(())
     }
 
-    fn finish(self, digests: &mut Vec<u64>) -> Result<()> {
-        let optional = [self.edge_ids, self.weights, self.times].into_iter().flatten();
+    fn finish(self, target: &Target<'_>, digests: &mut Vec<u64>) -> Result<()> {
+        let optional = [self.edge_ids, self.weights].into_iter().flatten();
         for section in [self.offsets, self.neighbours].into_iter().chain(optional) {
+            digests.extend(section.finish()?);
+        }
+        digests.extend(write_running_sums(target.file, &target.layout.directions[self.index])?);
+        if let Some(section) = self.times {
             digests.extend(section.finish()?);
         }
         Ok(())

@@ -42,6 +42,7 @@ mod numbering;
 mod placement;
 mod progress;
 mod replay;
+mod running_sums;
 mod section_writer;
 mod shared_section;
 pub mod source;

@@ -100,7 +100,9 @@ impl From<sample::Error> for Raised {
         match error {
             sample::Error::Store(error) => error.into(),
             sample::Error::Memory(error) => error.into(),
-            sample::Error::Seed { .. } => Raised(PyIndexError::new_err(error.to_string())),
+            sample::Error::Seed { .. } | sample::Error::Start { .. } => {
+                Raised(PyIndexError::new_err(error.to_string()))
+            }
             _ => Raised(PyValueError::new_err(error.to_string())),
         }
     }

@@ -2,14 +2,15 @@
 
 use crate::errors::Result;
 use crate::ids;
-use crate::sample::Sample;
+use crate::sample::{Idle, Sample, Wishes, sample_links, sample_nodes};
 use crate::views::{Map, section_view, to_torch};
+use crate::walk;
 use graphmill::disk::PrivateMap;
 use graphmill::format::{Direction, ElementType, Section};
-use graphmill::sample::{self, FanoutOptions, Scratch};
+use graphmill::sample::{NegativeOptions, WalkOptions};
 use graphmill::store::{self, inspect};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyNotImplementedError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::num::NonZero;
@@ -34,12 +35,13 @@ const MOST_HOPS: usize = 1000;
 #[pyclass(frozen, module = "graphmill", subclass)]
 pub struct Graph {
     pub(crate) inner: store::Graph,
+    pub(crate) idle: Idle,
     private: OnceLock<Arc<PrivateMap>>,
 }
 
 impl Graph {
     pub(crate) fn of(inner: store::Graph) -> Self {
-        Graph { inner, private: OnceLock::new() }
+        Graph { inner, idle: Idle::default(), private: OnceLock::new() }
     }
 
     fn direction_names(&self) -> Vec<&'static str> {
@@ -282,17 +284,25 @@ impl Graph {
     ///     fanouts: Neighbours to pick per node in each hop; -1 takes all.
     ///     direction: `"in"` follows edges against their direction, as message passing wants; `"out"` along it.
     ///     replace: Whether an edge may be picked several times.
-    ///     weighted, disjoint, method: Only False, False and `"uniform"` so far; anything else raises
-    ///         `NotImplementedError`.
+    ///     weighted: Whether edges are picked in proportion to their stored weights; those without weight never are.
+    ///     disjoint: Whether every seed grows a tree of its own; `Sample.batch` names the tree of each node.
+    ///     method: `"uniform"`, or `"labor"`, which picks fewer different nodes for the same number of edges.
     ///     seed: An int gives the same bytes every time; None draws fresh entropy.
-    ///     threads: Results do not depend on it; sampling takes one thread so far.
+    ///     threads: How many may share the work of a large hop, by default all cores; results do not depend on it.
+    ///     time: The time of each seed. No edge that is later enters its tree; implies disjoint trees.
+    ///     node_time: The time of every node, used instead of the stored times of edges.
+    ///     temporal: `"uniform"` or `"last"`: which of the edges that are old enough are picked.
+    ///     window: How much older than its seed an edge may be.
+    ///     layer_dependency: Whether hops share the random numbers of `"labor"`.
+    ///     subgraph: `"directional"` gives the edges that were followed, `"induced"` all edges among the nodes found.
     ///
     /// Example:
     ///     >>> s = g.sample([0], [2], seed=0)
     ///     >>> s.n_id[0]
     ///     np.int64(0)
     #[pyo3(signature = (seeds, fanouts, direction = "in", replace = false, weighted = false, disjoint = false,
-        method = "uniform", seed = None, threads = None))]
+        method = "uniform", seed = None, threads = None, *, time = None, node_time = None, temporal = "uniform",
+        window = None, layer_dependency = false, subgraph = "directional"))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn sample<'py>(
         &self,
@@ -306,26 +316,183 @@ impl Graph {
         method: &str,
         seed: Option<i128>,
         threads: Option<NonZero<usize>>,
+        time: Option<&Bound<'py, PyAny>>,
+        node_time: Option<&Bound<'py, PyAny>>,
+        temporal: &str,
+        window: Option<u64>,
+        layer_dependency: bool,
+        subgraph: &str,
     ) -> Result<Sample> {
-        if weighted || disjoint || method != "uniform" {
-            let problem = "only uniform sampling of joint neighbourhoods is there yet";
-            return Err(PyNotImplementedError::new_err(problem).into());
-        }
-        let _ = threads;
-        let follow = parse_direction(direction)?;
-        let seeds = ids::read(seeds, "seeds")?;
-        let slice = seeds.as_slice()?;
-        let seed = match seed {
-            // Any int is a seed; negative ones wrap, as hashes of names often are.
-            Some(seed) => seed as u64,
-            None => py.import("secrets")?.call_method1("randbits", (64,))?.extract()?,
+        let wishes = Wishes {
+            fanouts,
+            direction,
+            replace,
+            weighted,
+            disjoint,
+            method,
+            seed,
+            threads,
+            time,
+            node_time,
+            temporal,
+            window,
+            layer_dependency,
+            subgraph,
         };
-        let options = FanoutOptions::new(read_fanouts(fanouts)?).replace(replace).seed(seed);
-        let found = py.detach(|| -> sample::Result<sample::Sample> {
-            let lists = self.inner.lists(follow)?;
-            sample::sample(&lists, slice, &options, follow, &mut Scratch::new())
-        })?;
-        Sample::of(py, found, seeds.from_torch)
+        sample_nodes(self, py, seeds, &wishes)
+    }
+
+    /// Samples the neighbourhood of both ends of edges, for link prediction.
+    ///
+    /// The seeds are the distinct ends in ascending order, as PyG has them; with disjoint trees all sources and then
+    /// all destinations. `Sample.edge_label_index` has the local ids of the edges' ends. The other arguments are those
+    /// of `sample`; `time` has one entry per edge.
+    ///
+    /// Args:
+    ///     edges: Sources and destinations, two lists or an array of two rows. They need not be edges of the graph.
+    ///     exclude: `"edges"` keeps these very edges out of the sample, `"both"` their reverses too, as undirected
+    ///         graphs need; others are picked in their place.
+    ///
+    /// Example:
+    ///     >>> s = g.sample_edges([[0, 1], [2, 2]], [2], seed=0)
+    ///     >>> s.edge_label_index
+    ///     array([[0, 1],
+    ///            [2, 2]])
+    #[pyo3(signature = (edges, fanouts, direction = "in", replace = false, weighted = false, disjoint = false,
+        method = "uniform", seed = None, threads = None, *, exclude = None, time = None, node_time = None,
+        temporal = "uniform", window = None, layer_dependency = false, subgraph = "directional"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn sample_edges<'py>(
+        &self,
+        py: Python<'py>,
+        edges: &Bound<'py, PyAny>,
+        fanouts: &Bound<'py, PyAny>,
+        direction: &str,
+        replace: bool,
+        weighted: bool,
+        disjoint: bool,
+        method: &str,
+        seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
+        exclude: Option<&str>,
+        time: Option<&Bound<'py, PyAny>>,
+        node_time: Option<&Bound<'py, PyAny>>,
+        temporal: &str,
+        window: Option<u64>,
+        layer_dependency: bool,
+        subgraph: &str,
+    ) -> Result<Sample> {
+        let wishes = Wishes {
+            fanouts,
+            direction,
+            replace,
+            weighted,
+            disjoint,
+            method,
+            seed,
+            threads,
+            time,
+            node_time,
+            temporal,
+            window,
+            layer_dependency,
+            subgraph,
+        };
+        sample_links(self, py, edges, exclude, &wishes)
+    }
+
+    /// Walks from every start along edges: uniformly, by weight, or as node2vec does.
+    ///
+    /// Args:
+    ///     starts: Node ids; a node given twice is walked from twice, differently.
+    ///     length: Steps of each walk.
+    ///     p: node2vec's return parameter: going back to the node before is weighed by 1/p.
+    ///     q: node2vec's in-out parameter: going where no edge leads from the node before is weighed by 1/q.
+    ///     weighted: Whether edges are taken in proportion to their weights; None for yes where weights are stored.
+    ///     restart: Probability, at each step, of going back to the start instead.
+    ///     direction: `"out"` follows edges along their direction, `"in"` against it.
+    ///     seed: An int gives the same bytes every time; None draws fresh entropy.
+    ///     threads: Threads to use, all cores by default; the walks do not depend on it.
+    ///     stay: Whether a walk stays at a dead end; otherwise what follows is -1.
+    ///
+    /// Returns:
+    ///     int64 `[len(starts), length + 1]`, the starts in column 0; a torch tensor if the starts were one.
+    ///
+    /// Example:
+    ///     >>> g.walk([3, 0], length=4, seed=0).shape
+    ///     (2, 5)
+    #[pyo3(signature = (starts, length = 20, p = 1.0, q = 1.0, weighted = None, restart = 0.0, direction = "out",
+        seed = None, threads = None, *, stay = false))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn walk<'py>(
+        &self,
+        starts: &Bound<'py, PyAny>,
+        length: i64,
+        p: f64,
+        q: f64,
+        weighted: Option<bool>,
+        restart: f64,
+        direction: &str,
+        seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
+        stay: bool,
+    ) -> Result<Bound<'py, PyAny>> {
+        let seed = walk::read_seed(starts.py(), seed)?;
+        let options = WalkOptions::new(0).node2vec(p, q).weighted(weighted).restart(restart);
+        let options = options.stay(stay).seed(seed);
+        walk::walk(&self.inner, starts, length, parse_direction(direction)?, options, threads)
+    }
+
+    /// Draws pairs of nodes that are no edges, for link prediction.
+    ///
+    /// Sources are drawn uniformly, or given. Pairs are independent, so one may come twice.
+    ///
+    /// Args:
+    ///     n: Number of pairs; with `src`, number of destinations for each source.
+    ///     weighted: Whether destinations are drawn in proportion to their in-degree; else all alike.
+    ///     strict: Whether edges, and pairs of a node with itself, are drawn again; if so many pairs are edges that none
+    ///         is found, raises `ValueError`.
+    ///     seed: An int gives the same bytes every time; None draws fresh entropy.
+    ///     src: Source nodes, for triplets.
+    ///     threads: Threads to use, all cores by default; the pairs do not depend on it.
+    ///
+    /// Returns:
+    ///     int64 `[2, n]`, sources and destinations; with `src`, the destinations `[len(src), n]`.
+    ///
+    /// Example:
+    ///     >>> g.negative_edges(5, seed=0).shape
+    ///     (2, 5)
+    ///     >>> g.negative_edges(2, src=[1, 3], seed=0).shape
+    ///     (2, 2)
+    #[pyo3(signature = (n, weighted = false, strict = true, seed = None, *, src = None, threads = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn negative_edges<'py>(
+        &self,
+        py: Python<'py>,
+        n: i64,
+        weighted: bool,
+        strict: bool,
+        seed: Option<i128>,
+        src: Option<&Bound<'py, PyAny>>,
+        threads: Option<NonZero<usize>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let seed = walk::read_seed(py, seed)?;
+        let options = NegativeOptions::new().weighted(weighted).strict(strict).seed(seed);
+        walk::negative_edges(py, &self.inner, n, src, &options, threads)
+    }
+
+    /// Up to `count` distinct out-edges of each node as rows of neighbours, then `pad`.
+    #[pyo3(signature = (nodes, count, pad, seed = None, threads = None))]
+    fn _neighbor_matrix<'py>(
+        &self,
+        nodes: &Bound<'py, PyAny>,
+        count: i64,
+        pad: i64,
+        seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
+    ) -> Result<Bound<'py, PyAny>> {
+        let seed = walk::read_seed(nodes.py(), seed)?;
+        walk::neighbor_matrix(&self.inner, nodes, count, pad, seed, threads)
     }
 
     /// Raises `CorruptError` unless the file is as long as it was when it was opened.

@@ -17,6 +17,7 @@ mod memory;
 mod sample;
 mod source_options;
 mod views;
+mod walk;
 mod writers;
 
 use pyo3::prelude::*;

@@ -26,16 +26,36 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod by_weight;
 mod choose;
 mod error;
 mod fanout;
+mod labels;
+mod matrix;
+mod membership;
+mod negative;
 pub mod random;
+mod room;
+mod rows;
 mod sample;
 mod scratch;
+mod sweep;
 mod topology;
+mod typed_lists;
+mod walk;
 
 pub use error::{Error, Result};
-pub use fanout::{FanoutOptions, check_fanouts, check_seeds, sample, sample_within};
+pub use fanout::{
+    Batches, Exclude, ExcludedEdges, FanoutOptions, LinkSample, Links, Method, Seeds, Strategy,
+    Subgraph, check_fanouts, check_seeds, sample, sample_batches, sample_links,
+    sample_links_within, sample_within,
+};
+pub use matrix::{neighbour_matrix, neighbour_matrix_over};
+pub use negative::{
+    NegativeOptions, negative_destinations, negative_destinations_over, negative_edges,
+    negative_edges_over,
+};
 pub use sample::Sample;
 pub use scratch::Scratch;
 pub use topology::Topology;
+pub use walk::{WalkOptions, walk, walk_over};

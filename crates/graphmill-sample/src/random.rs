@@ -15,6 +15,14 @@ pub enum Purpose {
     Fanout = 1,
     /// The order of the seeds in an epoch.
     Shuffle = 2,
+    /// The steps of a random walk.
+    Walk = 3,
+    /// The ends of pairs that are no edges.
+    NegativeEdges = 4,
+    /// The neighbours in a row of a matrix.
+    Matrix = 5,
+    /// The number of a neighbour in LABOR sampling.
+    Labor = 8,
 }
 
 /// The address of a stream. Equal words in equal order give equal keys, on every machine and for ever.
@@ -69,6 +77,12 @@ impl Stream {
             }
         }
         (product >> 64) as u64
+    }
+
+    /// A number of at least 0 and below 1, a multiple of 2^-53, each equally likely.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.word() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// Brings `items` into a random order, each order equally likely (Fisher and Yates, from the back).

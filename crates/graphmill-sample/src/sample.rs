@@ -13,16 +13,19 @@ pub struct Sample {
     pub col: Vec<i64>,
     /// What each edge is called: its source row if that is stored, else its position in the lists followed.
     pub edge_ids: Vec<i64>,
+    /// The tree of each node, which is the place of its seed; empty unless trees are disjoint.
+    pub batch: Vec<i64>,
     /// How many nodes are new in each hop; the first number counts the seeds.
     pub nodes_per_hop: Vec<u64>,
-    /// How many edges each hop added.
+    /// How many edges each hop added; one number for all edges of an induced subgraph.
     pub edges_per_hop: Vec<u64>,
 }
 
 impl Sample {
     /// Bytes of memory that the lists take.
     pub fn bytes(&self) -> u64 {
-        let ids = [&self.nodes, &self.row, &self.col, &self.edge_ids].map(Vec::capacity);
+        let ids =
+            [&self.nodes, &self.row, &self.col, &self.edge_ids, &self.batch].map(Vec::capacity);
         let counts = [&self.nodes_per_hop, &self.edges_per_hop].map(Vec::capacity);
         8 * ids.iter().chain(&counts).map(|&capacity| capacity as u64).sum::<u64>()
     }

@@ -106,3 +106,74 @@ fn lists_that_lie_are_reported_never_followed() {
         );
     }
 }
+
+const WEIGHTS: [f32; 6] = [0.5, 1.0, 0.1, 0.0, 3.0, 1.5];
+
+#[test]
+fn weights_are_stored_with_their_running_sums() {
+    for directions in [Directions::OutAndIn, Directions::Undirected] {
+        let stored = Stored::new(GraphOptions::new().directions(directions).weights(&WEIGHTS));
+        let path = stored.folder.path().join("graph.gl");
+        assert!(graphmill_store::verify::verify(&path).unwrap().is_sound());
+        let graph = Graph::open(&path).unwrap();
+        for follow in [Direction::In, Direction::Out] {
+            let lists = graph.lists(follow).unwrap();
+            let (weights, sums) = (lists.weights().unwrap(), lists.cumulative_weights().unwrap());
+            for node in 0..lists.num_nodes() {
+                let mut sum = 0.0;
+                for position in lists.range(node).unwrap() {
+                    sum += f64::from(weights[position]);
+                    assert_eq!(sums[position].to_bits(), f64::to_bits(sum));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn stored_weights_decide_what_is_picked() {
+    let stored = Stored::new(GraphOptions::new().weights(&WEIGHTS));
+    let graph = Graph::open(stored.folder.path().join("graph.gl")).unwrap();
+    let lists = graph.lists(Direction::In).unwrap();
+    let mut counts = [0_f64; 6];
+    for batch in 0..4000 {
+        let options = FanoutOptions::new([1]).weighted(true).batch(batch);
+        let found = sample(&lists, &[0], &options, Direction::In, &mut Scratch::new()).unwrap();
+        counts[found.edge_ids[0] as usize] += 1.0;
+    }
+    // Node 0 is reached by rows 0, 3 and 5, of weight 0.5, 0 and 1.5.
+    assert_eq!(counts[3], 0.0);
+    let chi_square = (counts[0] - 1000.0).powi(2) / 1000.0 + (counts[5] - 3000.0).powi(2) / 3000.0;
+    assert!(chi_square < 10.8, "{counts:?}");
+}
+
+/// Sums of a file that lies lead to other picks or to an error, never out of the list.
+#[test]
+fn running_sums_that_lie_stay_in_bounds_and_are_found_by_verify() {
+    for lie in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300] {
+        for entry in 0..6 {
+            let stored = Stored::new(GraphOptions::new().weights(&WEIGHTS));
+            let path = stored.folder.path().join("graph.gl");
+            let sections = *Graph::open(&path).unwrap().sections(Direction::In).unwrap();
+            let at = sections.cumulative_weights.unwrap().offset as usize + 8 * entry;
+            let mut bytes = std::fs::read(&path).unwrap();
+            if bytes[at..at + 8] == lie.to_le_bytes() {
+                continue;
+            }
+            bytes[at..at + 8].copy_from_slice(&lie.to_le_bytes());
+            std::fs::write(&path, bytes).unwrap();
+            let report = graphmill_store::verify::verify(&path).unwrap();
+            assert!(report.faults.iter().any(|fault| fault.problem.contains("running sum")));
+            let graph = Graph::open(&path).unwrap();
+            let lists = graph.lists(Direction::In).unwrap();
+            for replace in [false, true] {
+                let options = FanoutOptions::new([2, 2]).weighted(true).replace(replace);
+                let outcome = sample(&lists, &[0, 2], &options, Direction::In, &mut Scratch::new());
+                match outcome {
+                    Ok(found) => assert!(found.edge_ids.iter().all(|row| (0..6).contains(row))),
+                    Err(error) => assert!(matches!(error, Error::Weight { .. }), "{error}"),
+                }
+            }
+        }
+    }
+}

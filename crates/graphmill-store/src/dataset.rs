@@ -3,7 +3,7 @@
 //! Everything is opened at once, so that a dataset replaced meanwhile cannot mix generations: what was opened stays
 //! readable through its maps, and an opening that finds the files gone starts again with the new manifest.
 
-use crate::{Error, Graph, NodeIds, Result, Table};
+use crate::{Error, Graph, NodeIds, Placement, Result, Table};
 use graphmill_disk::{Budget, Pread, ReadAt};
 use graphmill_format::manifest::{self, FileEntry, Manifest};
 use std::collections::BTreeMap;
@@ -70,6 +70,20 @@ impl Dataset {
             budget,
             manifest: Arc::new(manifest),
         })
+    }
+
+    /// Reads the topology from the mapped file or from a copy in memory, which the dataset's budget pays for.
+    pub fn placed(self, placement: Placement) -> Result<Self> {
+        let graph = self.graph.placed(placement, &self.budget)?;
+        Ok(Dataset { graph, ..self })
+    }
+
+    /// Reads the topology from where `other` does; its copy in memory is used again if it is of the same file.
+    pub fn placed_like(self, other: &Dataset) -> Result<Self> {
+        if self.graph.path() == other.graph.path() {
+            return Ok(Dataset { graph: other.graph.clone(), ..self });
+        }
+        self.placed(other.graph.placement())
     }
 
     /// The folder.

@@ -3,15 +3,19 @@
 //! [`Graph`] is the handle; [`Lists`] is one stored direction with typed slices over the map, which samplers borrow for
 //! the length of a call. The ids inside a list come from the file as they are; whoever follows one checks it.
 
-use crate::mapped_file::{self, Origin, check_index, elements};
+use crate::announce::{Announce, Announcer, Announcing};
+use crate::mapped_file::{self, Origin, check_index, elements, elements_of};
+use crate::topology_copy::{Placement, TopologyCopy};
 use crate::{Error, Result};
-use graphmill_disk::{Mapped, ReadAt};
+use graphmill_disk::{Budget, Mapped, ReadAt, prefetch};
 use graphmill_format::{
-    Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, graphzero,
+    Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, Section,
+    graphzero,
 };
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// An open `.gl` file, ours or GraphZero's. Cloning shares the map.
 #[derive(Clone, Debug)]
@@ -19,6 +23,8 @@ pub struct Graph {
     mapped: Arc<Mapped>,
     layout: Arc<GraphLayout>,
     header: Option<Arc<Header>>,
+    announcing: Announcing,
+    copy: Option<Arc<TopologyCopy>>,
 }
 
 impl Graph {
@@ -36,7 +42,36 @@ impl Graph {
             },
         };
         let layout = Arc::new(layout.map_err(Error::format(path))?);
-        Ok(Graph { mapped, layout, header })
+        Ok(Graph { mapped, layout, header, announcing: Announcing::default(), copy: None })
+    }
+
+    /// Reads lists from the mapped file or from a copy in memory, whose bytes are taken from `budget`.
+    pub fn placed(self, placement: Placement, budget: &Budget) -> Result<Self> {
+        let copy = match placement {
+            Placement::Auto | Placement::Mapped => None,
+            Placement::Ram if self.copy.is_some() => self.copy,
+            Placement::Ram => {
+                let copy = TopologyCopy::read(&self.mapped, &self.layout, budget)?;
+                Some(Arc::new(copy))
+            }
+        };
+        Ok(Graph { copy, ..self })
+    }
+
+    /// Sets when the pages of the file are announced before they are read; this changes how fast a topology is read
+    /// that is not in memory, and nothing else.
+    pub fn announced(self, when: Announce) -> Self {
+        Graph { announcing: Announcing::new(when), ..self }
+    }
+
+    /// Where lists are read from: [`Placement::Mapped`] or [`Placement::Ram`].
+    pub fn placement(&self) -> Placement {
+        if self.copy.is_some() { Placement::Ram } else { Placement::Mapped }
+    }
+
+    /// Bytes of lists that are copied to memory.
+    pub fn copied_bytes(&self) -> u64 {
+        self.copy.as_ref().map_or(0, |copy| copy.len())
     }
 
     /// The path it was opened by.
@@ -106,19 +141,37 @@ impl Graph {
         let sections = self.sections(wanted)?;
         self.mapped.check_length()?;
         let neighbours = match sections.neighbours.element {
-            ElementType::I32 => Neighbours::I32(elements(&self.mapped, &sections.neighbours)),
-            _ => Neighbours::I64(elements(&self.mapped, &sections.neighbours)),
+            ElementType::I32 => Neighbours::I32(self.values(&sections.neighbours)),
+            _ => Neighbours::I64(self.values(&sections.neighbours)),
         };
+        let announcer = Announcer { mapped: &self.mapped, announcing: &self.announcing };
         Ok(Lists {
             path: self.path(),
             sections,
             num_nodes: self.num_nodes(),
-            offsets: elements(&self.mapped, &sections.offsets),
+            order: self.order(),
+            offsets: self.values(&sections.offsets),
             neighbours,
-            edge_ids: sections.edge_ids.as_ref().map(|section| elements(&self.mapped, section)),
-            weights: sections.weights.as_ref().map(|section| elements(&self.mapped, section)),
-            edge_times: sections.edge_times.as_ref().map(|section| elements(&self.mapped, section)),
+            edge_ids: sections.edge_ids.as_ref().map(|section| self.values(section)),
+            weights: sections.weights.as_ref().map(|section| self.values(section)),
+            cumulative_weights: sections
+                .cumulative_weights
+                .as_ref()
+                .map(|section| self.values(section)),
+            edge_times: sections.edge_times.as_ref().map(|section| self.values(section)),
+            announcer: self.copy.is_none().then_some(announcer),
         })
+    }
+
+    /// The elements of a section of lists, in the file or in memory.
+    fn values<T>(&self, section: &Section) -> &[T]
+    where
+        T: FromBytes + Immutable + KnownLayout,
+    {
+        match self.copy.as_ref().and_then(|copy| copy.bytes(section)) {
+            Some(bytes) => elements_of(bytes),
+            None => elements(&self.mapped, section),
+        }
     }
 
     /// The ids that nodes had in the source, if they were changed.
@@ -163,19 +216,33 @@ impl Neighbours<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
     path: &'a Path,
-    sections: &'a DirectionSections,
+    pub(crate) sections: &'a DirectionSections,
     num_nodes: u64,
+    order: ListOrder,
     offsets: &'a [u64],
     neighbours: Neighbours<'a>,
     edge_ids: Option<&'a [i64]>,
     weights: Option<&'a [f32]>,
+    cumulative_weights: Option<&'a [f64]>,
     edge_times: Option<&'a [i64]>,
+    /// None if the lists are in memory for good.
+    pub(crate) announcer: Option<Announcer<'a>>,
 }
 
 impl<'a> Lists<'a> {
     /// Number of nodes.
     pub fn num_nodes(&self) -> u64 {
         self.num_nodes
+    }
+
+    /// The order within lists.
+    pub fn order(&self) -> ListOrder {
+        self.order
+    }
+
+    /// Whether every edge is listed at both its ends, as in an undirected graph.
+    pub fn is_symmetric(&self) -> bool {
+        self.sections.direction == Direction::Both
     }
 
     /// Where the list of a node lies among all neighbours; within bounds whatever the file says.
@@ -206,6 +273,21 @@ impl<'a> Lists<'a> {
         }
     }
 
+    /// Announces that [`range`](Self::range) will be asked for this node; any number may be given.
+    #[inline]
+    pub fn prefetch_offsets(&self, node: u64) {
+        prefetch(self.offsets, node as usize);
+    }
+
+    /// Announces that the neighbour at a position will be read; any number may be given.
+    #[inline]
+    pub fn prefetch_position(&self, position: usize) {
+        match self.neighbours {
+            Neighbours::I32(ids) => prefetch(ids, position),
+            Neighbours::I64(ids) => prefetch(ids, position),
+        }
+    }
+
     /// All offsets, `N + 1` of them.
     pub fn offsets(&self) -> &'a [u64] {
         self.offsets
@@ -224,6 +306,11 @@ impl<'a> Lists<'a> {
     /// The weight of every stored edge.
     pub fn weights(&self) -> Option<&'a [f32]> {
         self.weights
+    }
+
+    /// The running sums of the weights within each list, if the file has them.
+    pub fn cumulative_weights(&self) -> Option<&'a [f64]> {
+        self.cumulative_weights
     }
 
     /// The time of every stored edge.

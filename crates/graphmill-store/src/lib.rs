@@ -11,6 +11,7 @@
 #[cfg(target_endian = "big")]
 compile_error!("graphmill maps little-endian files and runs on little-endian machines only");
 
+mod announce;
 mod dataset;
 mod error;
 mod graph;
@@ -19,11 +20,14 @@ mod mapped_file;
 mod names;
 mod node_ids;
 mod table;
+mod topology_copy;
 pub mod verify;
 
+pub use announce::Announce;
 pub use dataset::Dataset;
 pub use error::{Error, Result};
 pub use graph::{Graph, Lists, Neighbours};
 pub use mapped_file::Origin;
 pub use node_ids::{IdKind, NodeIds};
 pub use table::Table;
+pub use topology_copy::Placement;

@@ -46,7 +46,15 @@ where
     T: FromBytes + Immutable + KnownLayout,
 {
     let range = section.offset as usize..section.end() as usize;
-    <[T]>::ref_from_bytes(&mapped.bytes()[range]).expect("sections are aligned and whole")
+    elements_of(&mapped.bytes()[range])
+}
+
+/// The elements of a whole section that starts on a page.
+pub(crate) fn elements_of<T>(bytes: &[u8]) -> &[T]
+where
+    T: FromBytes + Immutable + KnownLayout,
+{
+    <[T]>::ref_from_bytes(bytes).expect("sections are aligned and whole")
 }
 
 /// Fails if `index` is not below `count`.

@@ -6,11 +6,17 @@ mod build;
 mod convert;
 mod generate;
 mod inspect;
+mod sample;
 mod verify;
+mod walk;
 
 use crate::interruption::Interruption;
+use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Subcommand};
+use graphmill::disk::Budget;
+use graphmill::format::manifest;
+use graphmill::store::{Dataset, Graph};
 use std::path::Path;
 
 /// What the command can do.
@@ -21,6 +27,8 @@ pub enum Verb {
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
+    Sample(sample::Flags),
+    Walk(walk::Flags),
 }
 
 /// How a verb ended that did what it was asked to.
@@ -41,6 +49,8 @@ impl Verb {
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),
+            Verb::Sample(flags) => sample::run(&flags),
+            Verb::Walk(flags) => walk::run(&flags),
         }
     }
 }
@@ -48,13 +58,31 @@ impl Verb {
 /// Refuses a file in a folder that is not there, before any work is done.
 fn check_folder_of(target: &Path) -> anyhow::Result<()> {
     match target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) if !folder.is_dir() => anyhow::bail!(
+        Some(folder) if !folder.is_dir() => bail!(
             "cannot write `{}`: `{}` is not a folder; create it first or choose another place",
             target.display(),
             folder.display()
         ),
         _ => Ok(()),
     }
+}
+
+/// Opens the topology of a dataset, or a lone one.
+fn open_graph(path: &Path, budget: &Budget) -> anyhow::Result<Graph> {
+    if !path.exists() {
+        bail!("`{}` does not exist: give a .gl or a dataset folder", path.display());
+    }
+    if !path.is_dir() {
+        return Ok(Graph::open(path)?);
+    }
+    if !path.join(manifest::FILE_NAME).exists() {
+        bail!(
+            "`{}` is a folder without {}, so it is no dataset: give the dataset's own folder, or a .gl",
+            path.display(),
+            manifest::FILE_NAME
+        );
+    }
+    Ok(Dataset::open(path, budget.clone())?.graph().clone())
 }
 
 /// A mistake in the command line that clap cannot see by itself.

@@ -6,6 +6,8 @@ mod generate;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;
+mod sample;
 mod shell;
 mod usage;
 mod verify;
+mod walk;

@@ -91,7 +91,11 @@ pub fn check(name: &str, said: &Said) {
     settings.set_omit_expression(true);
     settings.add_filter(r"\b\d+\.\d+ s\b", "[time] s");
     settings.add_filter(r"\(\d+\.\d+ GB/s\)", "([speed] GB/s)");
-    settings.add_filter(r#""(seconds|gigabytes_per_second)": [0-9.e+-]+"#, "\"$1\": [measured]");
+    settings.add_filter(
+        r#""(seconds|(gigabytes|steps|walks)_per_second)": [0-9.e+-]+"#,
+        "\"$1\": [measured]",
+    );
+    settings.add_filter(r"\b[\d,]+ (steps|walks)/s", "[speed] $1/s");
     settings.add_filter(r#""cached": ([0-9.]+|null)"#, "\"cached\": [share]");
     settings.add_filter(r"in page cache +(\d+%|unknown)", "in page cache  [share]");
     settings.add_filter(r"(\d+%|unknown) cached", "[share] cached");

@@ -7,7 +7,7 @@ use std::process::Stdio;
 #[test]
 fn every_verb_has_a_help_that_ends_in_an_example() {
     let shell = Shell::new();
-    for verb in ["", "build", "inspect", "verify", "generate", "convert"] {
+    for verb in ["", "build", "inspect", "verify", "generate", "convert", "sample", "walk"] {
         let said = shell.run(&format!("{verb} --help"));
         let name = if verb.is_empty() { "help".to_owned() } else { format!("help-{verb}") };
         check(&name, &said);
@@ -49,6 +49,8 @@ fn a_wrong_command_line_exits_with_2_and_says_how_it_goes() {
         ("negative-degree", "generate sbm out --edges-per-node=-1"),
         ("no-threads", "generate sbm out --threads 0"),
         ("unknown-format", "convert a.gl b.gl --to parquet"),
+        ("weighted-and-uniform", "walk a.gl --weighted --uniform"),
+        ("starts-and-walks", "walk a.gl --starts 1,2 --walks 5"),
     ] {
         let said = shell.run(arguments);
         assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{arguments}: {said}");

@@ -66,6 +66,10 @@ impl Mapped {
             .map_err(|source| Error::io("advise on", &self.opened.path, source))
     }
 
+    pub(crate) fn map(&self) -> Option<&Mmap> {
+        self.map.as_ref()
+    }
+
     pub(crate) fn opened(&self) -> &Opened {
         &self.opened
     }

@@ -16,6 +16,7 @@ use super::store::Store;
 use super::transposition::Transposition;
 use super::workers::share_out;
 use crate::Result;
+use crate::running_sums::write_running_sums;
 use crate::shared_section::SharedSection;
 
 /// What writing has to know besides the leaves.
@@ -54,7 +55,7 @@ pub(super) fn write_lists<R: Record>(
     })?;
     let lengths = lengths.into_inner().unwrap_or_else(PoisonError::into_inner);
     let lengths = lengths.into_iter().fold(ListLengths::default(), ListLengths::join);
-    Ok((target.finish()?, lengths))
+    Ok((target.finish(file, sections)?, lengths))
 }
 
 /// A leaf and what it has to know of the others.
@@ -112,10 +113,15 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn finish(self) -> Result<Vec<u64>> {
-        let optional = [self.edge_ids, self.weights, self.times].into_iter().flatten();
+    /// Gives the digests in the order of the file.
+    fn finish(self, file: &dyn OutputFile, sections: &DirectionSections) -> Result<Vec<u64>> {
+        let optional = [self.edge_ids, self.weights].into_iter().flatten();
         let mut digests = Vec::new();
         for section in [self.offsets, self.neighbours].into_iter().chain(optional) {
+            digests.extend(section.finish()?);
+        }
+        digests.extend(write_running_sums(file, sections)?);
+        if let Some(section) = self.times {
             digests.extend(section.finish()?);
         }
         Ok(digests)

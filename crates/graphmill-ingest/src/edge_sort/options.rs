@@ -137,6 +137,7 @@ impl<'a> EdgeSortOptions<'a> {
         shape.order = self.order;
         shape.neighbours = self.neighbours.unwrap_or(shape.neighbours);
         shape.weights = self.weights;
+        shape.cumulative_weights = self.weights;
         shape.edge_times = self.times;
         shape.edge_ids = self.stores_rows();
         shape

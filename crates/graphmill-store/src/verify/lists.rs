@@ -2,6 +2,7 @@
 //! header promises.
 
 use super::blocks::{BlockReader, Piece};
+use super::sums::check_sums;
 use super::values::{aligned, check_edge_ids, check_weights, nothing};
 use super::{Fault, Report};
 use crate::Result;
@@ -33,6 +34,12 @@ pub(super) fn check_direction(
     })?;
     if let Some(section) = &sections.weights {
         reader.check(section, report, check_weights)?;
+    }
+    if let Some(section) = &sections.cumulative_weights {
+        reader.check(section, report, |piece| match &sections.weights {
+            Some(weights) if offsets_are_sound => check_sums(piece, sections, weights),
+            _ => Ok(None),
+        })?;
     }
     if let Some(section) = &sections.edge_ids {
         reader.check(section, report, check_edge_ids)?;
@@ -163,7 +170,7 @@ fn first_descent<T: NodeId>(
 }
 
 /// Calls `visit` with the offsets of the lists that start in the piece, piece by piece, and its first edge.
-fn visit_starts(
+pub(super) fn visit_starts(
     piece: &Piece,
     offsets: &Section,
     count: usize,

@@ -8,6 +8,7 @@ mod dataset;
 mod ids;
 mod lists;
 mod names;
+mod sums;
 mod values;
 
 use crate::mapped_file::{Origin, recognise};

@@ -1,0 +1,130 @@
+//! The bodies of `Graph.walk`, `Graph.negative_edges` and of GraphZero's matrix of neighbours.
+//!
+//! Each makes an array of NumPy's, whose memory is asked for where Python can refuse it, and has it filled without the
+//! GIL. Arrays become tensors when nodes came as a tensor.
+
+use crate::errors::Result;
+use crate::ids;
+use graphmill::disk::{self, Budget};
+use graphmill::format::Direction;
+use graphmill::sample::{self, NegativeOptions, WalkOptions};
+use graphmill::store;
+use numpy::{PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::num::NonZero;
+
+/// More threads than any machine has cores; a larger number is a mistake.
+const MOST_THREADS: usize = 1024;
+
+/// The seed that a user gave, or a fresh one.
+pub fn read_seed(py: Python<'_>, seed: Option<i128>) -> Result<u64> {
+    match seed {
+        // Any int is a seed; negative ones wrap, as hashes of names often are.
+        Some(seed) => Ok(seed as u64),
+        None => Ok(py.import("secrets")?.call_method1("randbits", (64,))?.extract()?),
+    }
+}
+
+/// A number of things as users give it.
+fn read_count(count: i64, what: &str) -> Result<usize> {
+    usize::try_from(count).map_err(|_| {
+        PyValueError::new_err(format!("{what} is {count}, expected a number of at least 0")).into()
+    })
+}
+
+/// `Graph.walk`; `options` holds everything but the length.
+pub fn walk<'py>(
+    graph: &store::Graph,
+    starts: &Bound<'py, PyAny>,
+    length: i64,
+    direction: Direction,
+    mut options: WalkOptions,
+    threads: Option<NonZero<usize>>,
+) -> Result<Bound<'py, PyAny>> {
+    let py = starts.py();
+    let starts = ids::read(starts, "starts")?;
+    let nodes = starts.as_slice()?;
+    let length = read_count(length, "length")?;
+    options.length = length;
+    let shape = (nodes.len(), length.saturating_add(1));
+    filled(py, shape, starts.from_torch, threads, |walks| {
+        let lists = graph.lists(direction)?;
+        sample::walk(&lists, nodes, &options, &Budget::unlimited(), walks)
+    })
+}
+
+/// `Graph.negative_edges`: pairs, or `count` destinations for each of the sources.
+pub fn negative_edges<'py>(
+    py: Python<'py>,
+    graph: &store::Graph,
+    count: i64,
+    sources: Option<&Bound<'py, PyAny>>,
+    options: &NegativeOptions,
+    threads: Option<NonZero<usize>>,
+) -> Result<Bound<'py, PyAny>> {
+    let count = read_count(count, "n")?;
+    // Either direction tells edges from other pairs.
+    let follow = match graph.sections(Direction::Out) {
+        Ok(_) => Direction::Out,
+        Err(_) => Direction::In,
+    };
+    let Some(sources) = sources else {
+        return filled(py, (2, count), false, threads, |pairs| {
+            let (sources, destinations) = pairs.split_at_mut(count);
+            sample::negative_edges(&graph.lists(follow)?, follow, options, sources, destinations)
+        });
+    };
+    let sources = ids::read(sources, "src")?;
+    let nodes = sources.as_slice()?;
+    filled(py, (nodes.len(), count), sources.from_torch, threads, |destinations| {
+        let lists = graph.lists(follow)?;
+        sample::negative_destinations(&lists, follow, nodes, count, options, destinations)
+    })
+}
+
+/// Up to `count` out-neighbours of each node, and then `pad`.
+pub fn neighbor_matrix<'py>(
+    graph: &store::Graph,
+    nodes: &Bound<'py, PyAny>,
+    count: i64,
+    pad: i64,
+    seed: u64,
+    threads: Option<NonZero<usize>>,
+) -> Result<Bound<'py, PyAny>> {
+    let py = nodes.py();
+    let ids = ids::read(nodes, "nodes")?;
+    let nodes = ids.as_slice()?;
+    let count = read_count(count, "the number of neighbours")?;
+    filled(py, (nodes.len(), count), ids.from_torch, threads, |matrix| {
+        let lists = graph.lists(Direction::Out)?;
+        sample::neighbour_matrix(&lists, nodes, count, pad, seed, &Budget::unlimited(), matrix)
+    })
+}
+
+/// An int64 array of this shape, filled without the GIL on as many threads as were asked for.
+fn filled<'py>(
+    py: Python<'py>,
+    shape: (usize, usize),
+    torch: bool,
+    threads: Option<NonZero<usize>>,
+    fill: impl FnOnce(&mut [i64]) -> sample::Result<()> + Send,
+) -> Result<Bound<'py, PyAny>> {
+    if let Some(threads) = threads.filter(|threads| threads.get() > MOST_THREADS) {
+        let problem = format!("threads is {threads}, expected at most {MOST_THREADS}");
+        return Err(PyValueError::new_err(problem).into());
+    }
+    // NumPy's zeros are pages that nobody has touched: the threads that fill them touch them first.
+    let array = py.import("numpy")?.call_method1("zeros", (shape, "int64"))?;
+    let array = array.cast_into::<PyArray2<i64>>().map_err(PyErr::from)?;
+    {
+        let mut ids = array.readwrite();
+        let ids = ids.as_slice_mut().map_err(PyErr::from)?;
+        py.detach(|| match threads {
+            None => fill(ids),
+            Some(threads) => disk::with_threads(Some(threads.get()))?.install(|| fill(ids)),
+        })?;
+    }
+    let array = array.into_any();
+    Ok(if torch { py.import("torch")?.call_method1("from_numpy", (array,))? } else { array })
+}

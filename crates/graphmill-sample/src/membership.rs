@@ -1,0 +1,96 @@
+//! Whether a node is in a list.
+//! node2vec asks it of nearly every step and negative edges of every pair. In lists ordered by id a [`Search`] halves
+//! what is left with each look and announces the next, so that many searches wait for memory together; in other lists
+//! somebody has to look at every neighbour.
+
+use crate::{Result, Topology};
+use std::ops::Range;
+
+/// So many neighbours are looked at together: one or two cache lines.
+const TOGETHER: usize = 16;
+
+/// A search for the first place in a sorted list whose neighbour is not less than a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Search {
+    start: usize,
+    length: usize,
+    node: u64,
+}
+
+impl Search {
+    /// Starts, and announces the first look.
+    #[inline]
+    pub(crate) fn new<T: Topology + ?Sized>(topology: &T, list: &Range<usize>, node: u64) -> Self {
+        let search = Search { start: list.start, length: list.len(), node };
+        search.announce(topology);
+        search
+    }
+
+    /// Looks once; gives the place when it is found, and announces the next look when not.
+    #[inline]
+    pub(crate) fn look<T: Topology + ?Sized>(&mut self, topology: &T) -> Result<Option<usize>> {
+        if self.length > TOGETHER {
+            let half = self.length / 2;
+            if topology.neighbour(self.start + half - 1)? < self.node {
+                self.start += half;
+            }
+            // When the length is odd one place too many is kept, which is cheaper than a branch.
+            self.length -= half;
+            self.announce(topology);
+            return Ok(None);
+        }
+        for position in self.start..self.start + self.length {
+            if topology.neighbour(position)? >= self.node {
+                return Ok(Some(position));
+            }
+        }
+        Ok(Some(self.start + self.length))
+    }
+
+    /// The positions that decide which memory the next look reads.
+    #[inline]
+    pub(crate) fn next_looks(&self) -> impl Iterator<Item = usize> + use<> {
+        let (first, last) = if self.length > TOGETHER {
+            let middle = self.start + self.length / 2 - 1;
+            (middle, middle)
+        } else {
+            (self.start, (self.start + self.length).saturating_sub(1))
+        };
+        [first, last].into_iter()
+    }
+
+    #[inline]
+    fn announce<T: Topology + ?Sized>(&self, topology: &T) {
+        if self.length > TOGETHER {
+            topology.prefetch_position(self.start + self.length / 2 - 1);
+        } else {
+            topology.prefetch_position(self.start);
+            topology.prefetch_position((self.start + self.length).saturating_sub(1));
+        }
+    }
+}
+
+/// Whether the neighbour at a place that a search of `list` gave is `node`.
+#[inline]
+pub(crate) fn is_at<T: Topology + ?Sized>(
+    topology: &T,
+    list: &Range<usize>,
+    place: usize,
+    node: u64,
+) -> Result<bool> {
+    Ok(place < list.end && topology.neighbour(place)? == node)
+}
+
+/// Whether a node is in a list of any order: looks at all of it.
+pub(crate) fn scan<T: Topology + ?Sized>(
+    topology: &T,
+    list: Range<usize>,
+    node: u64,
+) -> Result<bool> {
+    for position in list {
+        if topology.neighbour(position)? == node {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
