@@ -31,8 +31,10 @@ impl Splitters {
         };
         // Bounds are numbered by u16, and a heavy key has two of them.
         let parts = parts.clamp(2, usize::from(u16::MAX) / 4);
-        // Ids as they come are spread evenly; those of hot nodes crowd at the beginning.
-        let ways = [Buckets::equal(smallest, largest), Buckets::growing(smallest)];
+        // Ids as they come are spread evenly; those of hot nodes crowd at the beginning, where the
+        // smallest one may be a part by itself if it is not in the bucket of what lies below.
+        let ways =
+            [Buckets::equal(smallest, largest), Buckets::growing(smallest.saturating_sub(1))];
         if let Some(splitters) =
             ways.into_iter().find_map(|way| Self::of_buckets(way, &sample, parts))
         {
