@@ -67,7 +67,9 @@ impl Splitters {
             let (start, end) = (buckets.start(bucket), buckets.start(bucket + 1));
             // The outermost buckets hold keys beyond the sample, too.
             let alone = end - start == 1 && (bucket > 0 || start == 0) && bucket + 1 < BUCKETS;
-            if alone && keys.len() > fair {
+            // It takes two bounds, so it must be worth two parts: there are never more than asked for,
+            // and each has an open block.
+            if alone && keys.len() > 2 * fair {
                 bounds.extend([start, end]);
                 filled = 0;
                 continue;
@@ -219,6 +221,7 @@ mod tests {
         let fair = sample.len() / 256;
         let largest = |part: usize| splitters.is_single(part) || counts[part] <= 5 * fair;
         assert!((0..counts.len()).all(largest), "{counts:?}");
+        assert!(splitters.len() <= 257, "{}", splitters.len());
     }
 
     #[test]
