@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod announcements;
 mod by_weight;
 mod choose;
 mod error;

@@ -95,11 +95,9 @@ pub fn neighbour_matrix_over<T: Topology + ?Sized>(
                     for (pick, position) in chosen.iter_mut().zip(list.clone()) {
                         *pick = position as i64;
                     }
-                    list.step_by(TOGETHER).for_each(|at| topology.prefetch_position(at));
                 } else {
                     let mut stream = key.with((first + start + number) as u64).stream();
                     picks_of_row.choose(&mut stream, list, chosen)?;
-                    chosen.iter().for_each(|&at| topology.prefetch_position(at as usize));
                 }
                 rest.fill(pad);
                 picked[number] = picks;
@@ -111,6 +109,15 @@ pub fn neighbour_matrix_over<T: Topology + ?Sized>(
                 }
                 ahead.sort_unstable();
                 topology.announce_edges(ahead);
+            }
+            // All together, for the reason that `announcements` gives.
+            for (row, &picks) in rows.chunks(count).zip(&picked) {
+                // Fewer picks than places are a whole list, whose neighbours share lines.
+                let stride = if picks < count { TOGETHER } else { 1 };
+                row[..picks]
+                    .iter()
+                    .step_by(stride)
+                    .for_each(|&at| topology.prefetch_position(at as usize));
             }
             for (row, &picks) in rows.chunks_mut(count).zip(&picked) {
                 for pick in &mut row[..picks] {

@@ -1,8 +1,9 @@
 //! Whether a node is in a list.
 //! node2vec asks it of nearly every step and negative edges of every pair. In lists ordered by id a [`Search`] halves
-//! what is left with each look and announces the next, so that many searches wait for memory together; in other lists
+//! what is left with each look and can announce the next, so that many searches wait for memory together; in other lists
 //! somebody has to look at every neighbour.
 
+use crate::announcements::Announcements;
 use crate::{Result, Topology};
 use std::ops::Range;
 
@@ -18,15 +19,13 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Starts, and announces the first look.
+    /// Starts.
     #[inline]
-    pub(crate) fn new<T: Topology + ?Sized>(topology: &T, list: &Range<usize>, node: u64) -> Self {
-        let search = Search { start: list.start, length: list.len(), node };
-        search.announce(topology);
-        search
+    pub(crate) fn new(list: &Range<usize>, node: u64) -> Self {
+        Search { start: list.start, length: list.len(), node }
     }
 
-    /// Looks once; gives the place when it is found, and announces the next look when not.
+    /// Looks once; gives the place when it is found.
     #[inline]
     pub(crate) fn look<T: Topology + ?Sized>(&mut self, topology: &T) -> Result<Option<usize>> {
         if self.length > TOGETHER {
@@ -36,7 +35,6 @@ impl Search {
             }
             // When the length is odd one place too many is kept, which is cheaper than a branch.
             self.length -= half;
-            self.announce(topology);
             return Ok(None);
         }
         for position in self.start..self.start + self.length {
@@ -59,13 +57,14 @@ impl Search {
         [first, last].into_iter()
     }
 
+    /// Announces the next look.
     #[inline]
-    fn announce<T: Topology + ?Sized>(&self, topology: &T) {
+    pub(crate) fn announce(&self, announcements: &mut Announcements) {
         if self.length > TOGETHER {
-            topology.prefetch_position(self.start + self.length / 2 - 1);
+            announcements.edge(self.start + self.length / 2 - 1);
         } else {
-            topology.prefetch_position(self.start);
-            topology.prefetch_position((self.start + self.length).saturating_sub(1));
+            announcements.edge(self.start);
+            announcements.edge((self.start + self.length).saturating_sub(1));
         }
     }
 }

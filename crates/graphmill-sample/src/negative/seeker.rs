@@ -3,6 +3,7 @@
 //! turns so that they wait together.
 
 use super::NegativeOptions;
+use crate::announcements::Announcements;
 use crate::membership::{Search, is_at, scan};
 use crate::random::Stream;
 use crate::{Error, Result, Topology};
@@ -80,6 +81,7 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
         mut found: impl FnMut(usize, u64, u64),
     ) -> Result<()> {
         let mut seekers: Vec<Seeker> = Vec::with_capacity(IN_FLIGHT.min(rows));
+        let mut announcements = Announcements::default();
         let mut next = 0;
         loop {
             while seekers.len() < IN_FLIGHT && next < rows {
@@ -88,7 +90,7 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
                 let (source, destination, tries) = (0, 0, 0);
                 let mut seeker = Seeker { row, stream, given, source, destination, tries, stage };
                 next += 1;
-                if self.draw(&mut seeker, first)? {
+                if self.draw(&mut seeker, first, &mut announcements)? {
                     found(seeker.row, seeker.source, seeker.destination);
                 } else {
                     seekers.push(seeker);
@@ -97,9 +99,10 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
             if seekers.is_empty() {
                 return Ok(());
             }
+            announcements.issue(self.topology);
             let mut at = 0;
             while at < seekers.len() {
-                if self.turn(&mut seekers[at], first)? {
+                if self.turn(&mut seekers[at], first, &mut announcements)? {
                     let Seeker { row, source, destination, .. } = seekers.swap_remove(at);
                     found(row, source, destination);
                 } else {
@@ -110,7 +113,12 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
     }
 
     /// Draws a pair; whether it may be kept without another look.
-    fn draw(&self, seeker: &mut Seeker, first: usize) -> Result<bool> {
+    fn draw(
+        &self,
+        seeker: &mut Seeker,
+        first: usize,
+        announcements: &mut Announcements,
+    ) -> Result<bool> {
         loop {
             if seeker.tries == MOST_TRIES {
                 return Err(Error::NoNegatives { row: first + seeker.row, tries: MOST_TRIES });
@@ -121,7 +129,7 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
             seeker.destination = if self.weighted {
                 let position = stream.below(self.num_edges as u64) as usize;
                 if self.follow == Direction::Out {
-                    self.topology.prefetch_position(position);
+                    announcements.edge(position);
                     seeker.stage = Stage::Edge(position);
                     return Ok(false);
                 }
@@ -129,21 +137,21 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
             } else {
                 stream.below(self.num_nodes)
             };
-            if let Some(is_found) = self.drawn(seeker) {
+            if let Some(is_found) = self.drawn(seeker, announcements) {
                 return Ok(is_found);
             }
         }
     }
 
     /// Both ends are there; whether the pair may be kept without another look, None if it must not be kept.
-    fn drawn(&self, seeker: &mut Seeker) -> Option<bool> {
+    fn drawn(&self, seeker: &mut Seeker, announcements: &mut Announcements) -> Option<bool> {
         if !self.strict {
             return Some(true);
         }
         if seeker.source == seeker.destination {
             return None;
         }
-        self.topology.prefetch_offsets(self.ends(seeker).0);
+        announcements.list(self.ends(seeker).0);
         seeker.stage = Stage::List;
         Some(false)
     }
@@ -157,17 +165,27 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
     }
 
     /// Goes on with what was announced; whether the pair is found.
-    fn turn(&self, seeker: &mut Seeker, first: usize) -> Result<bool> {
+    fn turn(
+        &self,
+        seeker: &mut Seeker,
+        first: usize,
+        announcements: &mut Announcements,
+    ) -> Result<bool> {
         let (owner, other) = self.ends(seeker);
         let is_edge = match &mut seeker.stage {
             Stage::Edge(position) => {
                 seeker.destination = self.topology.neighbour(*position)?;
-                return self.drawn(seeker).map_or_else(|| self.draw(seeker, first), Ok);
+                return match self.drawn(seeker, announcements) {
+                    Some(is_found) => Ok(is_found),
+                    None => self.draw(seeker, first, announcements),
+                };
             }
             Stage::List => {
                 let list = self.topology.list(owner)?;
                 if self.is_sorted {
-                    seeker.stage = Stage::Look(Search::new(self.topology, &list, other), list);
+                    let search = Search::new(&list, other);
+                    search.announce(announcements);
+                    seeker.stage = Stage::Look(search, list);
                     return Ok(false);
                 }
                 let opposite = match self.topology.is_symmetric() {
@@ -181,10 +199,13 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
             }
             Stage::Look(search, list) => match search.look(self.topology)? {
                 Some(place) => is_at(self.topology, list, place, other)?,
-                None => return Ok(false),
+                None => {
+                    search.announce(announcements);
+                    return Ok(false);
+                }
             },
         };
-        if is_edge { self.draw(seeker, first) } else { Ok(true) }
+        if is_edge { self.draw(seeker, first, announcements) } else { Ok(true) }
     }
 
     /// The node in whose list a position is.

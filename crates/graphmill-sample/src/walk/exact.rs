@@ -88,7 +88,7 @@ fn advance<T: Topology + ?Sized>(topology: &T, list: &mut Range<usize>, node: u6
         list.start += stride;
         stride *= 2;
     }
-    let mut search = Search::new(topology, &(list.start..list.end.min(list.start + stride)), node);
+    let mut search = Search::new(&(list.start..list.end.min(list.start + stride)), node);
     loop {
         if let Some(place) = search.look(topology)? {
             list.start = place;

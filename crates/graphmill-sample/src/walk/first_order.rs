@@ -1,6 +1,6 @@
 //! Walks whose steps depend on where they are alone: uniform, or by weight.
 //! All walks in flight take the same half of a step before any takes the next: first all look up their lists, draw and
-//! announce the edge, then all read the edges and announce the next lists. So a line of memory has the time of a whole
+//! announce the edges, then all read the edges and announce the next lists. So a line of memory has the time of a whole
 //! round to arrive.
 
 use super::Job;
@@ -57,9 +57,6 @@ fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
             match draw::<T, WEIGHTED, RESTART>(job, walker)? {
                 Some(position) => {
                     walker.position = position;
-                    if position != TO_START {
-                        job.topology.prefetch_position(position);
-                    }
                     at += 1;
                 }
                 None => {
@@ -73,6 +70,8 @@ fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
             drawn.for_each(|walker| ahead.edge(walker.position));
             ahead.announce(job.topology);
         }
+        // All together, for the reason that `announcements` gives; what is no position is announced in vain.
+        walkers.iter().for_each(|walker| job.topology.prefetch_position(walker.position));
         at = 0;
         while at < walkers.len() {
             let walker = &mut walkers[at];
@@ -88,12 +87,12 @@ fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
             walker.node = node;
             walker.step += 1;
             if walker.step < job.plan.length {
-                job.topology.prefetch_offsets(node);
                 at += 1;
             } else {
                 replace(job, &mut walkers, &mut at);
             }
         }
+        walkers.iter().for_each(|walker| job.topology.prefetch_offsets(walker.node));
     }
     Ok(())
 }

@@ -135,14 +135,13 @@ struct Job<'a, T: ?Sized> {
 }
 
 impl<T: Topology + ?Sized> Job<'_, T> {
-    /// Begins the next row: its place among the rows here, its start and its key.
+    /// Begins the next row: its place among the rows here, its start, whose list is not announced yet, and its key.
     #[inline]
     fn begin(&mut self) -> Option<(usize, u64, Key)> {
         let row = self.begun;
         let start = *self.starts.get(row)?;
         self.begun += 1;
         self.rows[row * (self.plan.length + 1)] = start;
-        self.topology.prefetch_offsets(start as u64);
         Some((row, start as u64, self.plan.key.with((self.first + row) as u64)))
     }
 

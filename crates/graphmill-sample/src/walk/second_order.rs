@@ -6,6 +6,7 @@
 use super::Job;
 use super::bias::Bias;
 use super::exact::{self, Crossing, SortedList};
+use crate::announcements::Announcements;
 use crate::membership::{Search, is_at, scan};
 use crate::random::{Key, Stream};
 use crate::{Result, Topology, by_weight};
@@ -66,8 +67,9 @@ pub(super) fn run<T: Topology + ?Sized>(
 ) -> Result<()> {
     let sorted = SortedList::within(budget.reserve(0, "a sorted list of neighbours")?);
     let is_sorted = job.topology.order() == ListOrder::Id;
+    let announcements = Announcements::default();
     let in_flight = job.in_flight;
-    let mut steps = Steps { job, bias, is_sorted, sorted };
+    let mut steps = Steps { job, bias, is_sorted, sorted, announcements };
     let mut walkers: Vec<Walker> = Vec::with_capacity(in_flight.min(steps.job.starts.len()));
     while walkers.len() < in_flight
         && let Some(walker) = steps.begin()
@@ -100,6 +102,7 @@ pub(super) fn run<T: Topology + ?Sized>(
             }
             at += 1;
         }
+        steps.announcements.issue(steps.job.topology);
     }
     Ok(())
 }
@@ -109,11 +112,13 @@ struct Steps<'a, 'b, T: ?Sized> {
     bias: Bias,
     is_sorted: bool,
     sorted: SortedList,
+    announcements: Announcements,
 }
 
 impl<T: Topology + ?Sized> Steps<'_, '_, T> {
     fn begin(&mut self) -> Option<Walker> {
         let (row, start, key) = self.job.begin()?;
+        self.announcements.list(start);
         Some(Walker {
             row,
             step: 0,
@@ -139,7 +144,10 @@ impl<T: Topology + ?Sized> Steps<'_, '_, T> {
         match &mut walker.stage {
             Stage::List => self.arrive(walker),
             Stage::Return(search) => {
-                let Some(mut place) = search.look(topology)? else { return Ok(Turn::Waits) };
+                let Some(mut place) = search.look(topology)? else {
+                    search.announce(&mut self.announcements);
+                    return Ok(Turn::Waits);
+                };
                 let (list, first) = (&walker.crossing.list, place);
                 while is_at(topology, list, place, walker.crossing.previous)? {
                     place += 1;
@@ -149,7 +157,10 @@ impl<T: Topology + ?Sized> Steps<'_, '_, T> {
             }
             Stage::Edge => self.judge(walker),
             Stage::Common(search) => {
-                let Some(place) = search.look(topology)? else { return Ok(Turn::Waits) };
+                let Some(place) = search.look(topology)? else {
+                    search.announce(&mut self.announcements);
+                    return Ok(Turn::Waits);
+                };
                 let list = &walker.crossing.previous_list;
                 let is_common = is_at(topology, list, place, walker.drawn)?;
                 self.keep_or_reject(walker, is_common)
@@ -174,7 +185,8 @@ impl<T: Topology + ?Sized> Steps<'_, '_, T> {
                 false => list.len() as f64,
             };
             if self.is_sorted {
-                let search = Search::new(topology, &list, walker.crossing.previous);
+                let search = Search::new(&list, walker.crossing.previous);
+                search.announce(&mut self.announcements);
                 walker.stage = Stage::Return(search);
                 return Ok(Turn::Waits);
             }
@@ -209,7 +221,7 @@ impl<T: Topology + ?Sized> Steps<'_, '_, T> {
             self.job.end(walker.row, walker.step, walker.node);
             return Ok(Turn::Ended);
         };
-        self.job.topology.prefetch_position(position);
+        self.announcements.edge(position);
         walker.position = position;
         walker.stage = Stage::Edge;
         Ok(Turn::Waits)
@@ -235,7 +247,9 @@ impl<T: Topology + ?Sized> Steps<'_, '_, T> {
         }
         let list = walker.crossing.previous_list.clone();
         if self.is_sorted {
-            walker.stage = Stage::Common(Search::new(topology, &list, drawn));
+            let search = Search::new(&list, drawn);
+            search.announce(&mut self.announcements);
+            walker.stage = Stage::Common(search);
             return Ok(Turn::Waits);
         }
         let mut is_common = None;
@@ -292,7 +306,7 @@ impl<T: Topology + ?Sized> Steps<'_, '_, T> {
         if walker.step == self.job.plan.length {
             return Ok(Turn::Ended);
         }
-        self.job.topology.prefetch_offsets(node);
+        self.announcements.list(node);
         walker.crossing.previous = previous;
         walker.crossing.previous_list = walker.crossing.list.clone();
         walker.node = node;
