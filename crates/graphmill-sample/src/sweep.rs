@@ -79,7 +79,7 @@ mod tests {
         for count in [0, 1, 2, WINDOW, WINDOW + 1, 5 * WINDOW - 3] {
             for _ in 0..2 {
                 let keys: Vec<u64> = (0..count as u64).map(|at| at * 7919 % 4001).collect();
-                let announced = RefCell::new(HashSet::new());
+                let announced = RefCell::new(HashSet::<u64>::new());
                 let mut found = vec![None; count];
                 let read = |key: u64, place: usize| {
                     assert!(announced.borrow().contains(&key));

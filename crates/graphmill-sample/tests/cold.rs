@@ -109,7 +109,8 @@ fn walks_and_rows_are_the_same_bytes_cold_and_warm() {
             same_everywhere(&path, |graph| {
                 let mut rows = vec![0; 3000 * count];
                 let lists = graph.lists(Direction::Out).unwrap();
-                neighbour_matrix(&lists, &starts[..3000], count, -1, 3, &budget, &mut rows).unwrap();
+                neighbour_matrix(&lists, &starts[..3000], count, -1, 3, &budget, &mut rows)
+                    .unwrap();
                 rows
             });
         }

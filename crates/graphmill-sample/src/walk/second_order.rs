@@ -3,9 +3,9 @@
 //! or two draws; the membership it must know is searched in lists ordered by id. Walks in flight take turns, and each
 //! goes on until it has to wait for memory.
 
+use super::Job;
 use super::bias::Bias;
 use super::exact::{self, Crossing, SortedList};
-use super::Job;
 use crate::membership::{Search, is_at, scan};
 use crate::random::{Key, Stream};
 use crate::{Result, Topology, by_weight};
