@@ -45,6 +45,11 @@ class Graphmill:
         done = subprocess.run([self.program, verb, "--help"], capture_output=True)
         return done.returncode == 0
 
+    def has_flag(self, verb: str, flag: str) -> bool:
+        """Whether this version knows a verb and a flag of it."""
+        done = subprocess.run([self.program, verb, "--help"], capture_output=True, text=True)
+        return done.returncode == 0 and f"{flag} " in done.stdout
+
     def generate(self, kind: str, target: Path, *flags: str) -> None:
         """Write a synthetic graph now."""
         self._run("generate", kind, str(target), "--quiet", "--overwrite", *flags)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from benchmarks import contest, edge_lines, musts, table_lines
 from benchmarks.bench import Bench, agreed
 from benchmarks.child import CORES, measure
+from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.inputs import SCALES, Inputs
 from benchmarks.peers import PEERS, EdgeList, Peer
@@ -33,47 +33,7 @@ LINES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
-    parser.add_argument("--scale", choices=SCALES, default="full", help="targets are for full")
-    parser.add_argument("--repeats", type=positive, default=3, help="runs of each; 3 by default")
-    parser.add_argument(
-        "--peers",
-        type=names_among(PEERS),
-        default=list(PEERS),
-        help=f"which of {','.join(PEERS)}, or none; all by default",
-    )
-    parser.add_argument(
-        "--lines",
-        type=names_among(LINES),
-        default=list(LINES),
-        help=f"which of {','.join(LINES)}; all by default",
-    )
-    parser.add_argument(
-        "--work",
-        type=Path,
-        default=Path(__file__).parent / "data",
-        help="where inputs and peers are kept; benchmarks/data by default",
-    )
-    parser.add_argument("--command", default="graphmill", help="the command; the one on the path")
-
-
-def positive(text: str) -> int:
-    """A number of runs."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least one run is needed for a median")
-    return number
-
-
-def names_among(known: Iterable[str]) -> Callable[[str], list[str]]:
-    """A reader of `a,b` where both are known."""
-
-    def read(text: str) -> list[str]:
-        names = [] if text == "none" else text.split(",")
-        if unknown := [name for name in names if name not in known]:
-            raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: not among {', '.join(known)}")
-        return names
-
-    return read
+    add_choices(parser, PEERS, LINES, repeats=3)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -32,6 +32,13 @@ def interleaved(rounds: int, **works: Callable[[], object]) -> dict[str, float]:
 @contextlib.contextmanager
 def memory_limit(limit: int) -> Iterator[Callable[[list[str]], str] | None]:
     """A runner for commands whose memory, page cache included, is limited; None where no cgroup can be made."""
+    with memory_group(limit) as group:
+        yield None if group is None else partial(_run_in, group)
+
+
+@contextlib.contextmanager
+def memory_group(limit: int) -> Iterator[Path | None]:
+    """A cgroup whose memory, page cache included, is limited; None where none can be made."""
     name = f"graphmill-bench-{os.getpid()}"
     choices = [
         (Path("/sys/fs/cgroup/memory") / name, "memory.limit_in_bytes"),
@@ -44,19 +51,25 @@ def memory_limit(limit: int) -> Iterator[Callable[[list[str]], str] | None]:
             continue
         try:
             (group / file).write_text(str(limit))
-            yield partial(_run_in, group)
         except OSError:
-            yield None
+            group.rmdir()
+            continue
+        try:
+            yield group
         finally:
             group.rmdir()
         return
     yield None
 
 
+def entering(group: Path, command: list[str]) -> list[str]:
+    """The command that does the same within a cgroup, from its first instruction on."""
+    return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs"), *command]
+
+
 def _run_in(group: Path, command: list[str]) -> str:
     """Run a command in a cgroup and return what it printed."""
-    enter = ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group / "cgroup.procs")]
-    done = subprocess.run([*enter, *command], capture_output=True, text=True)
+    done = subprocess.run(entering(group, command), capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{command[:3]} exited with {done.returncode}: {done.stderr[-2000:]}")
     return done.stdout

@@ -12,9 +12,9 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ingest, stores
+from benchmarks import ingest, sampling, stores
 
-SECTIONS = {"stores": stores, "ingest": ingest}
+SECTIONS = {"stores": stores, "ingest": ingest, "sampling": sampling}
 
 
 def main() -> None:

@@ -39,6 +39,7 @@ anything = st.one_of(
         arrays.scalar_dtypes(), arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
     ),
     st.sampled_from(["in", "out", "both", "id", "time", "file", "i32", "i64", "x", "y", "train"]),
+    st.sampled_from(["uniform", "labor", "last", "induced", "edges"]),
     st.sampled_from(["pread", "mapped", "auto", "1MiB", "torch", "numpy", "float16"]),
     st.builds(lambda values: torch.tensor(values), st.lists(st.integers(-9, 9), max_size=4)),
     st.just(torch.empty(3, requires_grad=True)),
@@ -90,6 +91,12 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "list_range": g.list_range,
         "sample": g.sample,
         "sample some": lambda *a, **o: g.sample([0, 1, 2], *a, **o),
+        "sample_edges": g.sample_edges,
+        "sample_edges some": lambda *a, **o: g.sample_edges([[0, 1], [1, 2]], *a, **o),
+        "walk": g.walk,
+        "walk some": lambda *a, **o: g.walk([0, 1, 2], *a, **o),
+        "negative_edges": g.negative_edges,
+        "negative_edges some": lambda *a, **o: g.negative_edges(3, *a, **o),
         "gather": x.gather,
         "gather some": lambda out: x.gather([0, 1], out=out),
         "index": lambda key: x[key],
@@ -113,6 +120,10 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "get_degree": old_graph.get_degree,
         "get_neighbours": old_graph.get_neighbours,
         "get_weights": old_graph.get_weights,
+        "batch_random_walk": old_graph.batch_random_walk,
+        "batch_random_walk_uniform": old_graph.batch_random_walk_uniform,
+        "batch_random_fanout": old_graph.batch_random_fanout,
+        "sample_neighbours": old_graph.sample_neighbours,
         "get_data": old_table.get_data,
     }
 
@@ -123,6 +134,9 @@ OPTIONS = [
     *("columns", "prefetch", "backend", "num_nodes", "weights", "times", "undirected"),
     *("neighbor_order", "encoding", "edge_ids", "memory", "dtype", "align_rows", "to", "out"),
     *("original", "ids", "fill"),
+    *("weighted", "disjoint", "method", "threads", "time", "node_time", "temporal", "window"),
+    *("layer_dependency", "subgraph", "exclude"),
+    *("length", "p", "q", "restart", "stay", "strict", "src", "pad"),
 ]
 
 
@@ -140,6 +154,9 @@ def attack(folder: Path, examples: int) -> None:
     )
     @example("sample some", [[2**40]], {"replace": True})
     @example("sample some", [range(10**18)], {})
+    @example("walk some", [2**40], {})
+    @example("batch_random_fanout", [[0], 2**40], {})
+    @example("negative_edges", [2**40], {})
     @example("write_graph some", [], {"num_nodes": 2**40})
     @example("NeighborLoader some", [], {"batch_size": 2**62})
     def call(name: str, arguments: list[Any], options: dict[str, Any]) -> None:

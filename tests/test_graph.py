@@ -210,14 +210,6 @@ def test_the_same_seed_gives_the_same_sample(graph: gm.Graph) -> None:
     assert drawn(None) != drawn(None)
 
 
-def test_what_is_not_there_yet_says_so(graph: gm.Graph) -> None:
-    for options in ({"weighted": True}, {"disjoint": True}, {"method": "labor"}):
-        with pytest.raises(NotImplementedError, match="uniform"):
-            graph.sample([0], [2], **options)
-    plain, threaded = (graph.sample([0], [2], seed=1, threads=n) for n in (None, 4))
-    assert plain.n_id.tolist() == threaded.n_id.tolist()
-
-
 def test_torch_seeds_give_torch_samples(graph: gm.Graph) -> None:
     s = graph.sample(torch.tensor([1, 2]), [2], seed=0)
     assert isinstance(s.n_id, torch.Tensor)

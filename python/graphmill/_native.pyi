@@ -61,6 +61,33 @@ class Graph:
         method: str = "uniform",
         seed: int | None = None,
         threads: int | None = None,
+        *,
+        time: _Ids | None = None,
+        node_time: _Ids | None = None,
+        temporal: Literal["uniform", "last"] = "uniform",
+        window: int | None = None,
+        layer_dependency: bool = False,
+        subgraph: Literal["directional", "induced"] = "directional",
+    ) -> Sample: ...
+    def sample_edges(
+        self,
+        edges: Any,
+        fanouts: Sequence[int],
+        direction: str = "in",
+        replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        method: str = "uniform",
+        seed: int | None = None,
+        threads: int | None = None,
+        *,
+        exclude: Literal["edges", "both"] | None = None,
+        time: _Ids | None = None,
+        node_time: _Ids | None = None,
+        temporal: Literal["uniform", "last"] = "uniform",
+        window: int | None = None,
+        layer_dependency: bool = False,
+        subgraph: Literal["directional", "induced"] = "directional",
     ) -> Sample: ...
     def walk(
         self,
@@ -110,6 +137,10 @@ class Sample:
     def nodes_per_hop(self) -> list[int]: ...
     @property
     def edges_per_hop(self) -> list[int]: ...
+    @property
+    def batch(self) -> Any: ...
+    @property
+    def edge_label_index(self) -> Any: ...
 
 class Features:
     def __new__(cls, path: _Path) -> Features: ...

@@ -101,7 +101,7 @@ class Graph:
         threads.
 
         Example:
-            >>> g.batch_random_walk([0, 3], 5, p=1.0, q=0.5, seed=0).shape
+            >>> gz.Graph("graph.gl").batch_random_walk([0, 3], 5, p=1.0, q=0.5, seed=0).shape
             (2, 6)
         """
         with _runtime_errors():
@@ -116,7 +116,7 @@ class Graph:
         """Walk from every start, taking all edges of a node equally often.
 
         Example:
-            >>> g.batch_random_walk_uniform(range(4), 5, seed=0)[:, 0]
+            >>> gz.Graph("graph.gl").batch_random_walk_uniform(range(4), 5, seed=0)[:, 0]
             array([0, 1, 2, 3])
         """
         with _runtime_errors():
@@ -133,12 +133,14 @@ class Graph:
         GraphZero fills with 0, which is a node as well; ``pad=-1`` tells the two apart.
 
         Example:
-            >>> g.batch_random_fanout([0, 0], 3, pad=-1)
+            >>> gz.Graph("graph.gl").batch_random_fanout([0, 0], 3, pad=-1)
             array([[ 1,  2, -1],
                    [ 1,  2, -1]])
         """
         with _runtime_errors():
-            rows: NDArray[np.int64] = self._graph._neighbor_matrix(_nodes(start_nodes), K, pad, seed)
+            rows: NDArray[np.int64] = self._graph._neighbor_matrix(
+                _nodes(start_nodes), K, pad, seed
+            )
             return rows
 
     def sample_neighbours(
@@ -147,7 +149,7 @@ class Graph:
         """Pick ``min(K, degree)`` distinct edges of one node.
 
         Example:
-            >>> g.sample_neighbours(0, 10)
+            >>> gz.Graph("graph.gl").sample_neighbours(0, 10)
             array([1, 2])
         """
         with _runtime_errors():

@@ -168,6 +168,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "lists of ranges, of which some have one")]
     fn ranges_become_whole_pages_without_duplicates() {
         let page = page_size() as u64;
         let length = 100 * page - 10;

@@ -3,15 +3,15 @@
 use crate::errors::Result;
 use crate::ids;
 use crate::memory::budget_of;
-use crate::sample::Sample;
+use crate::sample::{Idle, Sample, Wishes, sample_links, sample_nodes};
 use crate::views::{Map, section_view, to_torch};
 use crate::walk;
 use graphmill::disk::PrivateMap;
 use graphmill::format::{Direction, ElementType, Section};
-use graphmill::sample::{self, FanoutOptions, NegativeOptions, Scratch, WalkOptions};
+use graphmill::sample::{NegativeOptions, WalkOptions};
 use graphmill::store::{self, inspect};
 use numpy::PyArray1;
-use pyo3::exceptions::{PyNotImplementedError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::num::NonZero;
@@ -42,12 +42,13 @@ const MOST_HOPS: usize = 1000;
 #[pyclass(frozen, module = "graphmill", subclass)]
 pub struct Graph {
     pub(crate) inner: store::Graph,
+    pub(crate) idle: Idle,
     private: OnceLock<Arc<PrivateMap>>,
 }
 
 impl Graph {
     pub(crate) fn of(inner: store::Graph) -> Self {
-        Graph { inner, private: OnceLock::new() }
+        Graph { inner, idle: Idle::default(), private: OnceLock::new() }
     }
 
     fn direction_names(&self) -> Vec<&'static str> {
@@ -310,17 +311,25 @@ impl Graph {
     ///     fanouts: Neighbours to pick per node in each hop; -1 takes all.
     ///     direction: `"in"` follows edges against their direction, as message passing wants; `"out"` along it.
     ///     replace: Whether an edge may be picked several times.
-    ///     weighted, disjoint, method: Only False, False and `"uniform"` so far; anything else raises
-    ///         `NotImplementedError`.
+    ///     weighted: Whether edges are picked in proportion to their stored weights; those without weight never are.
+    ///     disjoint: Whether every seed grows a tree of its own; `Sample.batch` names the tree of each node.
+    ///     method: `"uniform"`, or `"labor"`, which picks fewer different nodes for the same number of edges.
     ///     seed: An int gives the same bytes every time; None draws fresh entropy.
-    ///     threads: Results do not depend on it; sampling takes one thread so far.
+    ///     threads: How many may share the work of a large hop, by default all cores; results do not depend on it.
+    ///     time: The time of each seed. No edge that is later enters its tree; implies disjoint trees.
+    ///     node_time: The time of every node, used instead of the stored times of edges.
+    ///     temporal: `"uniform"` or `"last"`: which of the edges that are old enough are picked.
+    ///     window: How much older than its seed an edge may be.
+    ///     layer_dependency: Whether hops share the random numbers of `"labor"`.
+    ///     subgraph: `"directional"` gives the edges that were followed, `"induced"` all edges among the nodes found.
     ///
     /// Example:
     ///     >>> s = g.sample([0], [2], seed=0)
     ///     >>> s.n_id[0]
     ///     np.int64(0)
     #[pyo3(signature = (seeds, fanouts, direction = "in", replace = false, weighted = false, disjoint = false,
-        method = "uniform", seed = None, threads = None))]
+        method = "uniform", seed = None, threads = None, *, time = None, node_time = None, temporal = "uniform",
+        window = None, layer_dependency = false, subgraph = "directional"))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
     fn sample<'py>(
         &self,
@@ -334,26 +343,89 @@ impl Graph {
         method: &str,
         seed: Option<i128>,
         threads: Option<NonZero<usize>>,
+        time: Option<&Bound<'py, PyAny>>,
+        node_time: Option<&Bound<'py, PyAny>>,
+        temporal: &str,
+        window: Option<u64>,
+        layer_dependency: bool,
+        subgraph: &str,
     ) -> Result<Sample> {
-        if weighted || disjoint || method != "uniform" {
-            let problem = "only uniform sampling of joint neighbourhoods is there yet";
-            return Err(PyNotImplementedError::new_err(problem).into());
-        }
-        let _ = threads;
-        let follow = parse_direction(direction)?;
-        let seeds = ids::read(seeds, "seeds")?;
-        let slice = seeds.as_slice()?;
-        let seed = match seed {
-            // Any int is a seed; negative ones wrap, as hashes of names often are.
-            Some(seed) => seed as u64,
-            None => py.import("secrets")?.call_method1("randbits", (64,))?.extract()?,
+        let wishes = Wishes {
+            fanouts,
+            direction,
+            replace,
+            weighted,
+            disjoint,
+            method,
+            seed,
+            threads,
+            time,
+            node_time,
+            temporal,
+            window,
+            layer_dependency,
+            subgraph,
         };
-        let options = FanoutOptions::new(read_fanouts(fanouts)?).replace(replace).seed(seed);
-        let found = py.detach(|| -> sample::Result<sample::Sample> {
-            let lists = self.inner.lists(follow)?;
-            sample::sample(&lists, slice, &options, follow, &mut Scratch::new())
-        })?;
-        Sample::of(py, found, seeds.from_torch)
+        sample_nodes(self, py, seeds, &wishes)
+    }
+
+    /// Samples the neighbourhood of both ends of edges, for link prediction.
+    ///
+    /// The seeds are the distinct ends in ascending order, as PyG has them; with disjoint trees all sources and then
+    /// all destinations. `Sample.edge_label_index` has the local ids of the edges' ends. The other arguments are those
+    /// of `sample`; `time` has one entry per edge.
+    ///
+    /// Args:
+    ///     edges: Sources and destinations, two lists or an array of two rows. They need not be edges of the graph.
+    ///     exclude: `"edges"` keeps these very edges out of the sample, `"both"` their reverses too, as undirected
+    ///         graphs need; others are picked in their place.
+    ///
+    /// Example:
+    ///     >>> s = g.sample_edges([[0, 1], [2, 2]], [2], seed=0)
+    ///     >>> s.edge_label_index
+    ///     array([[0, 1],
+    ///            [2, 2]])
+    #[pyo3(signature = (edges, fanouts, direction = "in", replace = false, weighted = false, disjoint = false,
+        method = "uniform", seed = None, threads = None, *, exclude = None, time = None, node_time = None,
+        temporal = "uniform", window = None, layer_dependency = false, subgraph = "directional"))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python method")]
+    fn sample_edges<'py>(
+        &self,
+        py: Python<'py>,
+        edges: &Bound<'py, PyAny>,
+        fanouts: &Bound<'py, PyAny>,
+        direction: &str,
+        replace: bool,
+        weighted: bool,
+        disjoint: bool,
+        method: &str,
+        seed: Option<i128>,
+        threads: Option<NonZero<usize>>,
+        exclude: Option<&str>,
+        time: Option<&Bound<'py, PyAny>>,
+        node_time: Option<&Bound<'py, PyAny>>,
+        temporal: &str,
+        window: Option<u64>,
+        layer_dependency: bool,
+        subgraph: &str,
+    ) -> Result<Sample> {
+        let wishes = Wishes {
+            fanouts,
+            direction,
+            replace,
+            weighted,
+            disjoint,
+            method,
+            seed,
+            threads,
+            time,
+            node_time,
+            temporal,
+            window,
+            layer_dependency,
+            subgraph,
+        };
+        sample_links(self, py, edges, exclude, &wishes)
     }
 
     /// Walks from every start along edges: uniformly, by weight, or as node2vec does.

@@ -1,9 +1,176 @@
-//! `Graph.sample` and its result.
+//! `Graph.sample`, `Graph.sample_edges` and their result.
 
 use crate::errors::Result;
-use graphmill::sample;
+use crate::graph::{Graph, parse_direction, read_fanouts};
+use crate::ids::{self, Ids};
+use graphmill::format::Direction;
+use graphmill::sample::{
+    self, Exclude, FanoutOptions, Links, Method, Scratch, Seeds, Strategy, Subgraph,
+};
 use numpy::PyArray1;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::num::NonZero;
+use std::sync::Mutex;
+
+/// Work memory that is kept for the next call, unless one call needed more than others are likely to.
+const KEPT: u64 = 64 << 20;
+
+/// Work memory of calls that have ended. It is only ever tried, never waited for: after a fork it may stay locked for
+/// ever by a thread that the child does not have.
+#[derive(Default)]
+pub struct Idle(Mutex<Vec<Scratch>>);
+
+impl Idle {
+    fn with<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
+        let kept = self.0.try_lock().ok().and_then(|mut kept| kept.pop());
+        let mut scratch = kept.unwrap_or_default();
+        let outcome = work(&mut scratch);
+        if scratch.bytes() <= KEPT
+            && let Ok(mut kept) = self.0.try_lock()
+        {
+            kept.push(scratch);
+        }
+        outcome
+    }
+}
+
+/// What both calls have in common, as it comes from Python.
+pub struct Wishes<'a, 'py> {
+    pub fanouts: &'a Bound<'py, PyAny>,
+    pub direction: &'a str,
+    pub replace: bool,
+    pub weighted: bool,
+    pub disjoint: bool,
+    pub method: &'a str,
+    pub seed: Option<i128>,
+    pub threads: Option<NonZero<usize>>,
+    pub time: Option<&'a Bound<'py, PyAny>>,
+    pub node_time: Option<&'a Bound<'py, PyAny>>,
+    pub temporal: &'a str,
+    pub window: Option<u64>,
+    pub layer_dependency: bool,
+    pub subgraph: &'a str,
+}
+
+/// The same, read and ready.
+struct Request<'py> {
+    options: FanoutOptions,
+    follow: Direction,
+    time: Option<Ids<'py>>,
+    node_time: Option<Ids<'py>>,
+}
+
+impl<'py> Wishes<'_, 'py> {
+    fn read(&self, py: Python<'py>) -> Result<Request<'py>> {
+        let method = match (self.method, self.layer_dependency) {
+            ("uniform", false) => Method::Uniform,
+            ("uniform", true) => {
+                let problem =
+                    "layer_dependency is for method=\"labor\"; choose it or leave this out";
+                return Err(PyValueError::new_err(problem).into());
+            }
+            ("labor", layer_dependency) => Method::Labor { layer_dependency },
+            (other, _) => return Err(unknown("method", other, "\"uniform\" or \"labor\"")),
+        };
+        let strategy = match self.temporal {
+            "uniform" => Strategy::Uniform,
+            "last" => Strategy::Last,
+            other => return Err(unknown("temporal", other, "\"uniform\" or \"last\"")),
+        };
+        let subgraph = match self.subgraph {
+            "directional" => Subgraph::Directional,
+            "induced" => Subgraph::Induced,
+            other => return Err(unknown("subgraph", other, "\"directional\" or \"induced\"")),
+        };
+        let seed = crate::walk::read_seed(py, self.seed)?;
+        let threads = self.threads.map_or_else(
+            || std::thread::available_parallelism().map_or(1, NonZero::get),
+            NonZero::get,
+        );
+        let options = FanoutOptions::new(read_fanouts(self.fanouts)?)
+            .replace(self.replace)
+            .weighted(self.weighted)
+            .disjoint(self.disjoint)
+            .method(method)
+            .strategy(strategy)
+            .window(self.window)
+            .subgraph(subgraph)
+            .seed(seed)
+            .threads(threads);
+        Ok(Request {
+            options,
+            follow: parse_direction(self.direction)?,
+            time: self.time.map(|time| ids::read(time, "time")).transpose()?,
+            node_time: self.node_time.map(|time| ids::read(time, "node_time")).transpose()?,
+        })
+    }
+}
+
+fn unknown(what: &str, found: &str, expected: &str) -> crate::errors::Raised {
+    PyValueError::new_err(format!("{what} is {found:?}, expected {expected}")).into()
+}
+
+/// The slice of some ids, if there are any.
+fn slice<'a>(ids: &'a Option<Ids<'_>>) -> Result<Option<&'a [i64]>> {
+    ids.as_ref().map(Ids::as_slice).transpose()
+}
+
+/// `Graph.sample`.
+pub fn sample_nodes<'py>(
+    graph: &Graph,
+    py: Python<'py>,
+    seeds: &Bound<'py, PyAny>,
+    wishes: &Wishes<'_, 'py>,
+) -> Result<Sample> {
+    let seeds = ids::read(seeds, "seeds")?;
+    let Request { options, follow, time, node_time } = wishes.read(py)?;
+    let start = Seeds::new(seeds.as_slice()?);
+    let start = slice(&time)?.map_or(start, |times| start.times(times));
+    let start = slice(&node_time)?.map_or(start, |times| start.node_times(times));
+    let found = py.detach(|| -> sample::Result<sample::Sample> {
+        let lists = graph.inner.lists(follow)?;
+        graph.idle.with(|scratch| sample::sample(&lists, start, &options, follow, scratch))
+    })?;
+    let trees = options.disjoint || time.is_some();
+    Sample::of(py, found, None, trees, seeds.from_torch)
+}
+
+/// `Graph.sample_edges`.
+pub fn sample_links<'py>(
+    graph: &Graph,
+    py: Python<'py>,
+    edges: &Bound<'py, PyAny>,
+    exclude: Option<&str>,
+    wishes: &Wishes<'_, 'py>,
+) -> Result<Sample> {
+    if edges.len()? != 2 {
+        let problem = "edges must be two rows, sources and destinations";
+        return Err(PyValueError::new_err(format!("{problem}, found {}", edges.len()?)).into());
+    }
+    let exclude = match exclude {
+        None => Exclude::None,
+        Some("edges") => Exclude::Links,
+        Some("both") => Exclude::Both,
+        Some(other) => return Err(unknown("exclude", other, "None, \"edges\" or \"both\"")),
+    };
+    let sources = ids::read(&edges.get_item(0)?, "edges[0]")?;
+    let destinations = ids::read(&edges.get_item(1)?, "edges[1]")?;
+    let Request { options, follow, time, node_time } = wishes.read(py)?;
+    let links = Links::new(sources.as_slice()?, destinations.as_slice()?).exclude(exclude);
+    let links = slice(&time)?.map_or(links, |times| links.times(times));
+    let links = slice(&node_time)?.map_or(links, |times| links.node_times(times));
+    let found = py.detach(|| -> sample::Result<sample::LinkSample> {
+        let lists = graph.inner.lists(follow)?;
+        graph.idle.with(|scratch| sample::sample_links(&lists, links, &options, follow, scratch))
+    })?;
+    let count = found.link_row.len();
+    let torch = sources.from_torch || ids::is_tensor(edges);
+    let labels = int64(py, [found.link_row, found.link_col].concat(), torch)?;
+    let labels = labels.call_method1("reshape", (2, count))?;
+    let trees = options.disjoint || time.is_some();
+    Sample::of(py, found.sample, Some(labels.unbind()), trees, torch)
+}
 
 /// A sampled neighbourhood, in PyG's order: seeds first, nodes grouped by hop, edges by local ids.
 ///
@@ -25,13 +192,25 @@ pub struct Sample {
     /// How many nodes each hop found, the seeds first.
     #[pyo3(get)]
     nodes_per_hop: Vec<u64>,
-    /// How many edges each hop found.
+    /// How many edges each hop found; one number for all edges of an induced subgraph.
     #[pyo3(get)]
     edges_per_hop: Vec<u64>,
+    /// The tree of each node, which is the place of its seed; None unless trees are disjoint.
+    #[pyo3(get)]
+    batch: Option<Py<PyAny>>,
+    /// Local ids of the ends of the edges that were sampled from, int64 [2, n]; None if nodes were.
+    #[pyo3(get)]
+    edge_label_index: Option<Py<PyAny>>,
 }
 
 impl Sample {
-    pub(crate) fn of(py: Python<'_>, sample: sample::Sample, torch: bool) -> Result<Self> {
+    fn of(
+        py: Python<'_>,
+        sample: sample::Sample,
+        edge_label_index: Option<Py<PyAny>>,
+        trees: bool,
+        torch: bool,
+    ) -> Result<Self> {
         let array = |ids: Vec<i64>| -> PyResult<Py<PyAny>> { Ok(int64(py, ids, torch)?.unbind()) };
         Ok(Sample {
             n_id: array(sample.nodes)?,
@@ -40,6 +219,8 @@ impl Sample {
             e_id: array(sample.edge_ids)?,
             nodes_per_hop: sample.nodes_per_hop,
             edges_per_hop: sample.edges_per_hop,
+            batch: trees.then(|| array(sample.batch)).transpose()?,
+            edge_label_index,
         })
     }
 }

@@ -39,14 +39,14 @@ pub fn walk<'py>(
     starts: &Bound<'py, PyAny>,
     length: i64,
     direction: Direction,
-    options: WalkOptions,
+    mut options: WalkOptions,
     threads: Option<NonZero<usize>>,
 ) -> Result<Bound<'py, PyAny>> {
     let py = starts.py();
     let starts = ids::read(starts, "starts")?;
     let nodes = starts.as_slice()?;
     let length = read_count(length, "length")?;
-    let options = WalkOptions { length, ..options };
+    options.length = length;
     let shape = (nodes.len(), length.saturating_add(1));
     filled(py, shape, starts.from_torch, threads, |walks| {
         let lists = graph.lists(direction)?;

@@ -77,7 +77,7 @@ impl Chooser {
 
 /// The most that a hash table for so many entries of `width` bytes allocates: a power of two of slots, seven eighths of
 /// them used, one control byte for each and a group of them more.
-pub(crate) fn table_bytes(entries: u64, width: u64) -> u64 {
+fn table_bytes(entries: u64, width: u64) -> u64 {
     let slots = (entries.saturating_mul(8) / 7 + 1).checked_next_power_of_two();
     slots.map_or(u64::MAX, |slots| slots.max(16).saturating_mul(width + 1).saturating_add(64))
 }

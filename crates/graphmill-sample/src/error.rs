@@ -95,31 +95,6 @@ pub enum Error {
         /// The weight, or the sum up to there, as stored.
         found: f64,
     },
-    /// Times that do not match what they belong to.
-    #[error("{found} {what} were given, expected {expected}")]
-    Times {
-        /// Whose times.
-        what: &'static str,
-        /// How many were given.
-        found: u64,
-        /// How many there should be.
-        expected: u64,
-    },
-    /// A wish about times without any.
-    #[error(
-        "node times, a window and the last edges mean nothing without the times of the seeds: give them too"
-    )]
-    NoSeedTimes,
-    /// Links with ends that do not pair up.
-    #[error(
-        "{sources} sources and {destinations} destinations were given, expected as many of one as of the other"
-    )]
-    Links {
-        /// Number of sources.
-        sources: usize,
-        /// Number of destinations.
-        destinations: usize,
-    },
     /// A walk that starts at no node.
     #[error("start {found} at position {position} is not a node: expected {}", nodes(*num_nodes))]
     Start {
@@ -159,6 +134,31 @@ pub enum Error {
         row: usize,
         /// How many pairs were tried for it.
         tries: u32,
+    },
+    /// Times that do not match what they belong to.
+    #[error("{found} {what} were given, expected {expected}")]
+    Times {
+        /// Whose times.
+        what: &'static str,
+        /// How many were given.
+        found: u64,
+        /// How many there should be.
+        expected: u64,
+    },
+    /// A wish about times without any.
+    #[error(
+        "node times, a window and the last edges mean nothing without the times of the seeds: give them too"
+    )]
+    NoSeedTimes,
+    /// Links with ends that do not pair up.
+    #[error(
+        "{sources} sources and {destinations} destinations were given, expected as many of one as of the other"
+    )]
+    Links {
+        /// Number of sources.
+        sources: usize,
+        /// Number of destinations.
+        destinations: usize,
     },
 }
 

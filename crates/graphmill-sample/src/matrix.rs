@@ -2,13 +2,15 @@
 //! For those who want plain ids and no relabelling; fan-outs are elsewhere. A row holds the positions of its picks until
 //! they have come from memory, so nothing is needed beside the result.
 
+use crate::choose::Chooser;
 use crate::random::{Key, Purpose, Stream};
+use crate::room::make_exact_room;
 use crate::rows::{check_room, fill_rows};
 use crate::typed_lists::TypedLists;
-use crate::{Error, Result, Topology};
-use graphmill_disk::Budget;
+use crate::{Result, Topology};
+use graphmill_disk::{Budget, Reservation};
 use graphmill_store::{Lists, Neighbours};
-use hashbrown::HashSet;
+use std::ops::Range;
 
 /// Rows whose edges are announced before the first of them is read.
 const BLOCK: usize = 32;
@@ -52,7 +54,7 @@ pub fn neighbour_matrix(
 /// `matrix` gets a row of `count` ids for each node: the neighbours picked, or all of them in their order if there are
 /// no more than `count`, then `pad`. A row depends on the seed, its number and its node alone. More than a few picks
 /// need a table to find repeated ones, whose memory is taken from `budget`.
-pub fn neighbour_matrix_over<T: Topology + Sync + ?Sized>(
+pub fn neighbour_matrix_over<T: Topology + ?Sized>(
     topology: &T,
     nodes: &[i64],
     count: usize,
@@ -70,7 +72,7 @@ pub fn neighbour_matrix_over<T: Topology + Sync + ?Sized>(
     let rows_per_job = (ROWS_PER_JOB * 16 / count.max(16)).max(1);
     fill_rows(matrix, count, rows_per_job, |first, rows| {
         let nodes = &nodes[first..first + rows.len() / count];
-        let mut taken = Taken::within(budget)?;
+        let mut picks_of_row = Picks::within(budget)?;
         // Of rows on a disk many more are announced before the first is read.
         let mut ahead = topology.is_cold().then(Vec::new);
         if let Some(ahead) = &mut ahead {
@@ -96,7 +98,7 @@ pub fn neighbour_matrix_over<T: Topology + Sync + ?Sized>(
                     list.step_by(TOGETHER).for_each(|at| topology.prefetch_position(at));
                 } else {
                     let mut stream = key.with((first + start + number) as u64).stream();
-                    taken.choose(&mut stream, list.start, list.len(), chosen)?;
+                    picks_of_row.choose(&mut stream, list, chosen)?;
                     chosen.iter().for_each(|&at| topology.prefetch_position(at as usize));
                 }
                 rest.fill(pad);
@@ -124,36 +126,33 @@ fn announce<T: Topology + ?Sized>(topology: &T, nodes: &[i64]) {
     nodes.iter().for_each(|&node| topology.prefetch_offsets(node as u64));
 }
 
-/// The picks of one row that a search must not scan.
-struct Taken {
-    numbers: HashSet<i64>,
-    memory: graphmill_disk::Reservation,
+/// Chooses the edges of a row; keeps its memory between rows.
+struct Picks {
+    chooser: Chooser,
+    positions: Vec<usize>,
+    /// Bytes held for the chooser.
+    held: u64,
+    memory: Reservation,
 }
 
-impl Taken {
+impl Picks {
     fn within(budget: &Budget) -> Result<Self> {
-        let memory = budget.reserve(0, "a table of picks")?;
-        Ok(Taken { numbers: HashSet::new(), memory })
+        let memory = budget.reserve(0, "the picks of a row")?;
+        Ok(Picks { chooser: Chooser::default(), positions: Vec::new(), held: 0, memory })
     }
 
-    /// Fills `picks` with distinct numbers of `first .. first + population`, which are more, by Floyd's rounds.
+    /// Fills a row with distinct positions of a longer list, by Floyd's rounds as [`Chooser`] does them.
     #[inline]
-    fn choose(
-        &mut self,
-        stream: &mut Stream,
-        first: usize,
-        population: usize,
-        picks: &mut [i64],
-    ) -> Result<()> {
-        if picks.len() > SCANNED {
-            return self.choose_many(stream, first, population, picks);
+    fn choose(&mut self, stream: &mut Stream, list: Range<usize>, row: &mut [i64]) -> Result<()> {
+        if row.len() > SCANNED {
+            return self.choose_many(stream, list, row);
         }
-        let least = population - picks.len();
-        for round in 0..picks.len() {
-            let drawn = (first as u64 + stream.below((least + round) as u64 + 1)) as i64;
-            let is_taken =
-                picks[..round].iter().fold(false, |found, &pick| found | (pick == drawn));
-            picks[round] = if is_taken { (first + least + round) as i64 } else { drawn };
+        let least = list.len() - row.len();
+        for round in 0..row.len() {
+            let drawn = (list.start as u64 + stream.below((least + round) as u64 + 1)) as i64;
+            // Looks at all of them, since that is faster than a branch for each.
+            let is_taken = row[..round].iter().fold(false, |found, &pick| found | (pick == drawn));
+            row[round] = if is_taken { (list.start + least + round) as i64 } else { drawn };
         }
         Ok(())
     }
@@ -162,24 +161,19 @@ impl Taken {
     fn choose_many(
         &mut self,
         stream: &mut Stream,
-        first: usize,
-        population: usize,
-        picks: &mut [i64],
+        list: Range<usize>,
+        row: &mut [i64],
     ) -> Result<()> {
-        self.numbers.clear();
-        if self.numbers.capacity() < picks.len() {
-            self.memory.resize(crate::choose::table_bytes(picks.len() as u64, 8))?;
-            let failed = |_| Error::TooLarge { hop: 0, edges: picks.len() as u64 };
-            self.numbers.try_reserve(picks.len()).map_err(failed)?;
+        let table = Chooser::bytes_for(row.len());
+        if table > self.held {
+            self.memory.grow(table - self.held)?;
+            self.held = table;
         }
-        let least = population - picks.len();
-        for (round, pick) in picks.iter_mut().enumerate() {
-            let drawn = (first as u64 + stream.below((least + round) as u64 + 1)) as i64;
-            *pick = drawn;
-            if !self.numbers.insert(drawn) {
-                *pick = (first + least + round) as i64;
-                self.numbers.insert(*pick);
-            }
+        self.positions.clear();
+        make_exact_room(&mut self.positions, row.len(), &mut self.memory)?;
+        self.chooser.choose(stream, list.start, list.len(), row.len(), &mut self.positions);
+        for (pick, &position) in row.iter_mut().zip(&self.positions) {
+            *pick = position as i64;
         }
         Ok(())
     }

@@ -74,7 +74,7 @@ pub fn negative_edges(
 /// `follow` says which way the lists point, as for fan-outs. Sources are drawn uniformly, destinations uniformly or by
 /// the number of edges that end at them. Strict pairs follow that law among all pairs of two different nodes that are no
 /// edges; when so many pairs are edges that none is found in a bounded number of tries, that is an error.
-pub fn negative_edges_over<T: Topology + Sync + ?Sized>(
+pub fn negative_edges_over<T: Topology + ?Sized>(
     topology: &T,
     follow: Direction,
     options: &NegativeOptions,
@@ -121,7 +121,7 @@ pub fn negative_destinations(
 
 /// Draws `count` destinations for each source: a row of `destinations` for each, as [`negative_edges_over`] would if it
 /// had drawn that source.
-pub fn negative_destinations_over<T: Topology + Sync + ?Sized>(
+pub fn negative_destinations_over<T: Topology + ?Sized>(
     topology: &T,
     follow: Direction,
     sources: &[i64],

@@ -25,13 +25,11 @@ pub trait Topology: Sync {
     }
 
     /// The weights of a list that [`list`](Self::list) gave, if there are any.
-    #[inline]
     fn weights(&self, _list: Range<usize>) -> Option<&[f32]> {
         None
     }
 
     /// The running sums of the weights of a list, if they are stored.
-    #[inline]
     fn cumulative_weights(&self, _list: Range<usize>) -> Option<&[f64]> {
         None
     }
@@ -39,6 +37,11 @@ pub trait Topology: Sync {
     /// The times of the edges of a list, if there are any.
     fn edge_times(&self, _list: Range<usize>) -> Option<&[i64]> {
         None
+    }
+
+    /// Whether every edge is listed at both its ends.
+    fn is_symmetric(&self) -> bool {
+        false
     }
 
     /// Adds the other ends and the names of edges to two lists; what was added before an error means nothing.
@@ -58,12 +61,6 @@ pub trait Topology: Sync {
     /// Announces that edges are about to be read.
     #[inline]
     fn prefetch_edges(&self, _positions: &[usize]) {}
-
-    /// Whether every edge is listed at both its ends.
-    #[inline]
-    fn is_symmetric(&self) -> bool {
-        false
-    }
 
     /// Announces that the list of a node is about to be asked for; any number may be given.
     #[inline]
@@ -113,23 +110,24 @@ impl Topology for Lists<'_> {
         }
     }
 
-    #[inline]
     fn order(&self) -> ListOrder {
         Lists::order(self)
     }
 
-    #[inline]
     fn weights(&self, list: Range<usize>) -> Option<&[f32]> {
         Lists::weights(self).map(|weights| &weights[list])
     }
 
-    #[inline]
     fn cumulative_weights(&self, list: Range<usize>) -> Option<&[f64]> {
         Lists::cumulative_weights(self).map(|sums| &sums[list])
     }
 
     fn edge_times(&self, list: Range<usize>) -> Option<&[i64]> {
         Lists::edge_times(self).map(|times| &times[list])
+    }
+
+    fn is_symmetric(&self) -> bool {
+        Lists::is_symmetric(self)
     }
 
     /// Looks at the stored type once, not for every edge.
@@ -168,11 +166,6 @@ impl Topology for Lists<'_> {
         if let Some(ids) = self.edge_ids() {
             positions.iter().for_each(|&at| prefetch(ids, at));
         }
-    }
-
-    #[inline]
-    fn is_symmetric(&self) -> bool {
-        Lists::is_symmetric(self)
     }
 
     #[inline]

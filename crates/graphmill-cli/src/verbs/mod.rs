@@ -11,9 +11,11 @@ mod verify;
 mod walk;
 
 use crate::interruption::Interruption;
+use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Subcommand};
 use graphmill::disk::Budget;
+use graphmill::format::manifest;
 use graphmill::store::{Dataset, Graph};
 use std::path::Path;
 
@@ -56,7 +58,7 @@ impl Verb {
 /// Refuses a file in a folder that is not there, before any work is done.
 fn check_folder_of(target: &Path) -> anyhow::Result<()> {
     match target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) if !folder.is_dir() => anyhow::bail!(
+        Some(folder) if !folder.is_dir() => bail!(
             "cannot write `{}`: `{}` is not a folder; create it first or choose another place",
             target.display(),
             folder.display()
@@ -67,11 +69,20 @@ fn check_folder_of(target: &Path) -> anyhow::Result<()> {
 
 /// Opens the topology of a dataset, or a lone one.
 fn open_graph(path: &Path, budget: &Budget) -> anyhow::Result<Graph> {
-    inspect::check_is_dataset_or_file(path)?;
-    if path.is_dir() {
-        return Ok(Dataset::open(path, budget.clone())?.graph().clone());
+    if !path.exists() {
+        bail!("`{}` does not exist: give a .gl or a dataset folder", path.display());
     }
-    Ok(Graph::open(path)?)
+    if !path.is_dir() {
+        return Ok(Graph::open(path)?);
+    }
+    if !path.join(manifest::FILE_NAME).exists() {
+        bail!(
+            "`{}` is a folder without {}, so it is no dataset: give the dataset's own folder, or a .gl",
+            path.display(),
+            manifest::FILE_NAME
+        );
+    }
+    Ok(Dataset::open(path, budget.clone())?.graph().clone())
 }
 
 /// A mistake in the command line that clap cannot see by itself.

@@ -2,20 +2,20 @@
 //! Draws seeds, samples their neighbourhoods batch by batch and counts; nothing is kept and nothing is written. The
 //! samples are those that a loader would make of the same seeds.
 
-use super::{Outcome, usage};
+use super::{Outcome, open_graph, usage};
 use crate::counts::{self, counted, grouped};
 use crate::output;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use graphmill::disk::{self, Budget};
-use graphmill::format::{Direction, manifest};
+use graphmill::format::Direction;
 use graphmill::sample::random::{Key, Purpose};
 use graphmill::sample::{self, Batches, FanoutOptions, Method, sample_batches};
-use graphmill::store::{Announce, Dataset, Graph, Lists, Placement};
+use graphmill::store::{Announce, Lists, Placement};
 use serde::Serialize;
 use std::fmt::Write;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// How often a seed without neighbours is drawn again.
@@ -164,7 +164,8 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         AnnounceName::On => (Announce::Always, "on"),
         AnnounceName::Off => (Announce::Never, "off"),
     };
-    let graph = open(&flags.dataset, &budget)?.announced(announce).placed(placement, &budget)?;
+    let graph =
+        open_graph(&flags.dataset, &budget)?.announced(announce).placed(placement, &budget)?;
     let follow = match flags.direction {
         Follow::In => Direction::In,
         Follow::Out => Direction::Out,
@@ -237,23 +238,6 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         edges_per_batch: a_batch(edges),
         nodes_per_batch: a_batch(nodes),
     })
-}
-
-fn open(path: &Path, budget: &Budget) -> anyhow::Result<Graph> {
-    if !path.exists() {
-        bail!("`{}` does not exist: give a .gl or a dataset folder", path.display());
-    }
-    if !path.is_dir() {
-        return Ok(Graph::open(path)?);
-    }
-    if !path.join(manifest::FILE_NAME).exists() {
-        bail!(
-            "`{}` is a folder without {}, so it is no dataset: give the dataset's own folder, or a .gl",
-            path.display(),
-            manifest::FILE_NAME
-        );
-    }
-    Ok(Dataset::open(path, budget.clone())?.graph().clone())
 }
 
 /// Replaces the seeds by new ones, with neighbours if such nodes can be found.

@@ -208,7 +208,7 @@ mod tests {
     fn crowded_keys_are_found_by_one_look_up() {
         // As many keys in every octave: hot nodes first.
         let sample: Vec<u64> = (0..22)
-            .flat_map(|octave| (0..2000).map(move |at| (2000 + at << octave) / 2000))
+            .flat_map(|octave| (0..2000).map(move |at| ((2000 + at) << octave) / 2000))
             .collect();
         let splitters = Splitters::of_sample(sample.clone(), 256);
         assert!(splitters.even);

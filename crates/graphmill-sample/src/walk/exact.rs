@@ -5,6 +5,7 @@
 use super::bias::Bias;
 use crate::membership::Search;
 use crate::random::Stream;
+use crate::room::make_exact_room;
 use crate::{Result, Topology, by_weight};
 use graphmill_disk::Reservation;
 use graphmill_format::ListOrder;
@@ -110,11 +111,7 @@ impl SortedList {
 
     fn fill<T: Topology + ?Sized>(&mut self, topology: &T, list: Range<usize>) -> Result<()> {
         self.nodes.clear();
-        if self.nodes.capacity() < list.len() {
-            self.memory.resize((list.len() * size_of::<u64>()) as u64)?;
-            self.nodes = Vec::new();
-            self.nodes.reserve_exact(list.len());
-        }
+        make_exact_room(&mut self.nodes, list.len(), &mut self.memory)?;
         for position in list {
             self.nodes.push(topology.neighbour(position)?);
         }

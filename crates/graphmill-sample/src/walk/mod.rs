@@ -55,7 +55,7 @@ pub fn walk(
 /// seed, its number and its start, not on the other starts or on threads.
 ///
 /// Memory of its own is taken from `budget`; it is needed only by node2vec in lists that are not ordered by id.
-pub fn walk_over<T: Topology + Sync + ?Sized>(
+pub fn walk_over<T: Topology + ?Sized>(
     topology: &T,
     starts: &[i64],
     options: &WalkOptions,

@@ -1,0 +1,70 @@
+"""Contests in which a process tells itself how much it did in which time, because loading the graph is not the matter.
+
+The frame is that of every contest; only the figure that is compared comes from what a contestant printed: a line of
+JSON with `amount` and `seconds`. It must not know what is counted.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import Any
+
+from benchmarks.child import Figures
+from benchmarks.contest import MIB, Outcome, Outcomes
+
+
+def told(figures: Figures) -> dict[str, Any]:
+    """What a run said about itself, with `amount` and `seconds`; our command speaks of edges."""
+    text = figures.output.strip()
+    said: dict[str, Any] = json.loads(text if text.startswith("{\n") else text.splitlines()[-1])
+    if "edges_per_second" in said:
+        said["amount"] = said["edges_per_second"] * said["seconds"]
+    return said
+
+
+def rate(outcome: Outcome | None) -> float | None:
+    """The median of what was done in a second, if every run went well."""
+    if outcome is None or outcome.failure is not None or not outcome.runs:
+        return None
+    rates = (told(run) for run in outcome.runs)
+    return statistics.median(run["amount"] / run["seconds"] for run in rates)
+
+
+def best(outcomes: Outcomes, prefixes: list[str]) -> float | None:
+    """The highest rate among contestants whose names begin so."""
+    rates = [
+        rate(outcome) for name, outcome in outcomes.items() if name.startswith(tuple(prefixes))
+    ]
+    return max((each for each in rates if each is not None), default=None)
+
+
+def over(above: float | None, below: float | None) -> float | None:
+    """How many times as fast one is as another, where both were measured."""
+    return None if above is None or below is None else above / below
+
+
+def show(title: str, unit: str, outcomes: Outcomes, ours: str) -> None:
+    """Print a table: ratios to ours first, since only they carry over to another machine."""
+    print(f"\n{title}")
+    width = max([len("who"), *map(len, outcomes)])
+    print(f"  {'who':{width}}   ours x   M {unit + '/s':9}   spread   anon MiB   result")
+    own = rate(outcomes[ours])
+    for name, outcome in outcomes.items():
+        its = rate(outcome)
+        if its is None:
+            print(f"  {name:{width}}   failed: {outcome.failure}")
+            continue
+        times = over(own, its)
+        each = [run["amount"] / run["seconds"] for run in map(told, outcome.runs)]
+        spread = (max(each) - min(each)) / its
+        print(
+            f"  {name:{width}} {'-' if times is None else f'{times:.2f}':>8}"
+            f" {its / 1e6:10.2f}      {spread:7.0%} {outcome.peak_anonymous / MIB:10.0f}"
+            f"   {outcome.result}"
+        )
+
+
+def record(outcome: Outcome) -> dict[str, Any]:
+    """All there is to know, for the file of raw numbers."""
+    return {**outcome.record(), "rate": rate(outcome), "told": [told(run) for run in outcome.runs]}

@@ -1,0 +1,80 @@
+"""Sampling: fan-outs and walks over a graph in the page cache, beside the peers; then memory, and a file out of memory.
+
+Lines are measured one after the other, each as contests between processes; the targets come last. The graph in all its
+forms and the peers stay in the work folder for the next time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import memory_lines, musts, sampling_lines
+from benchmarks.child import CORES
+from benchmarks.choices import add_choices
+from benchmarks.graphmill_command import Graphmill
+from benchmarks.inputs import SCALES
+from benchmarks.samplers import SAMPLERS, Sampler
+from benchmarks.samplers.graphmill import Ours
+from benchmarks.sampling_bench import SamplingBench
+from benchmarks.sampling_inputs import SamplingInputs
+
+LINES = {
+    "fanout": sampling_lines.fanout,
+    "threads": sampling_lines.threads,
+    "onehop": sampling_lines.onehop,
+    "walk": sampling_lines.walk,
+    "node2vec": sampling_lines.node2vec,
+    "scratch": memory_lines.scratch,
+    "cold": memory_lines.cold,
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen on the command line."""
+    add_choices(parser, SAMPLERS, LINES, repeats=5)
+
+
+def run(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Every line that was asked for, then the targets."""
+    work: Path = arguments.work.absolute()
+    graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
+    inputs = SamplingInputs(work / scale.name, scale, graphmill)
+    peers, absent = installed(arguments.peers, work / "peers")
+    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
+        print(
+            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
+            f"{os.cpu_count()} cores each, graph in the page cache unless a line says otherwise"
+        )
+        ours = Ours(work / "peers", graphmill)
+        bench = SamplingBench(ours, inputs, peers, absent, arguments.repeats, Path(out) / "run")
+        for line in arguments.lines:
+            LINES[line](bench)
+    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
+    musts.show(bench.musts, note)
+    return {
+        "command": graphmill.version(),
+        "scale": scale.name,
+        "repeats": arguments.repeats,
+        "contests": bench.results,
+        "absent": absent,
+        "musts": [must.record() for must in bench.musts],
+    }
+
+
+def installed(names: list[str], folder: Path) -> tuple[dict[str, Sampler], dict[str, str]]:
+    """The peers that can be had here, and why the others cannot."""
+    peers: dict[str, Sampler] = {}
+    absent: dict[str, str] = {}
+    for name in names:
+        peer = SAMPLERS[name](folder)
+        try:
+            peer.install()
+            peers[name] = peer
+        except (OSError, RuntimeError) as error:
+            absent[name] = str(error)
+            print(f"{name}: cannot be had here: {error}")
+    return peers, absent
