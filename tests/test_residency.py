@@ -61,7 +61,7 @@ def test_views_of_a_copied_graph_are_of_the_file(graph: gm.Graph) -> None:
 def test_a_copy_that_does_not_fit_is_refused(graph: gm.Graph) -> None:
     with pytest.raises(gm.MemoryBudgetError, match="the topology in memory"):
         gm.Graph(graph.path, residency="ram", memory=1000)
-    with pytest.raises(ValueError, match="expected \"auto\", \"mapped\" or \"ram\""):
+    with pytest.raises(ValueError, match='expected "auto", "mapped" or "ram"'):
         gm.Graph(graph.path, residency="disk")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         gm.Graph(graph.path, residency="ram", memory=1.5)  # type: ignore[arg-type]
