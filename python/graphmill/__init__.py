@@ -15,6 +15,7 @@ batch are read from the SSD::
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 from ._batch import Batch
 from ._build import build, from_pyg
@@ -62,17 +63,23 @@ __all__ = [
 ]
 
 
-def open(path: str | os.PathLike[str], memory: str | int | None = None) -> Dataset:
+def open(
+    path: str | os.PathLike[str],
+    memory: str | int | None = None,
+    residency: Literal["auto", "mapped", "ram"] = "auto",
+) -> Dataset:
     """Open a dataset; takes microseconds whatever its size.
 
     Args:
         path: The dataset's folder.
         memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders. By default a quarter of
             the machine's memory, or of its cgroup's limit.
+        residency: ``"mapped"`` samples from the mapped file; ``"ram"`` copies the topology to memory first, on huge
+            pages and out of ``memory``; ``"auto"`` is ``"mapped"``.
 
     Example:
         >>> ds = gm.open("papers/", memory="1GiB")
         >>> ds.num_nodes
         4
     """
-    return Dataset(path, memory)
+    return Dataset(path, memory, residency)

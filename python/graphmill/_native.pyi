@@ -15,9 +15,16 @@ _Ids = Any
 _Direction = Literal["in", "out"]
 
 class Graph:
-    def __new__(cls, path: _Path) -> Graph: ...
+    def __new__(
+        cls,
+        path: _Path,
+        residency: Literal["auto", "mapped", "ram"] = "auto",
+        memory: str | int | None = None,
+    ) -> Graph: ...
     @property
     def path(self) -> os.PathLike[str]: ...
+    @property
+    def residency(self) -> Literal["mapped", "ram"]: ...
     @property
     def num_nodes(self) -> int: ...
     @property
@@ -156,7 +163,12 @@ class Features:
     def __len__(self) -> int: ...
 
 class Dataset:
-    def __new__(cls, path: _Path, memory: str | int | None = None) -> Dataset: ...
+    def __new__(
+        cls,
+        path: _Path,
+        memory: str | int | None = None,
+        residency: Literal["auto", "mapped", "ram"] = "auto",
+    ) -> Dataset: ...
     @property
     def path(self) -> os.PathLike[str]: ...
     @property

@@ -2,7 +2,7 @@
 
 use crate::errors::Result;
 use crate::features::Features;
-use crate::graph::Graph;
+use crate::graph::{Graph, parse_residency};
 use crate::ids;
 use crate::memory::{Held, budget_of};
 use crate::sample::int64;
@@ -38,7 +38,7 @@ impl Dataset {
 
     fn reopen(&self) -> Result<()> {
         let old = self.inner();
-        let new = store::Dataset::open(old.path(), old.budget().clone())?;
+        let new = store::Dataset::open(old.path(), old.budget().clone())?.placed_like(&old)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
         Ok(())
     }
@@ -47,10 +47,17 @@ impl Dataset {
 #[pymethods]
 impl Dataset {
     #[new]
-    #[pyo3(signature = (path, memory = None))]
-    fn new(path: PathBuf, memory: Option<&Bound<'_, PyAny>>) -> Result<Self> {
+    #[pyo3(signature = (path, memory = None, residency = "auto"))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        memory: Option<&Bound<'_, PyAny>>,
+        residency: &str,
+    ) -> Result<Self> {
+        let placement = parse_residency(residency)?;
         let path = std::path::absolute(&path).unwrap_or(path);
-        Ok(Dataset { current: RwLock::new(store::Dataset::open(path, budget_of(memory)?)?) })
+        let opened = store::Dataset::open(path, budget_of(memory)?)?;
+        Ok(Dataset { current: RwLock::new(py.detach(|| opened.placed(placement))?) })
     }
 
     /// Absolute path of the folder.
@@ -276,12 +283,17 @@ impl Dataset {
         }
         parts.extend(tables.chain(splits));
         parts.push(format!("{} on disk", format_size(size)));
+        if graph.copied_bytes() > 0 {
+            parts.push(format!("{} of topology in RAM", format_size(graph.copied_bytes())));
+        }
         parts.push(format!("memory={}", format_size(dataset.budget().total())));
         format!("Dataset({})", parts.join(", "))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
-        let arguments = (slf.get().path(), slf.get().memory()).into_pyobject(slf.py())?;
+        let residency = slf.get().inner().graph().placement().name();
+        let arguments =
+            (slf.get().path(), slf.get().memory(), residency).into_pyobject(slf.py())?;
         Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
     }
 }

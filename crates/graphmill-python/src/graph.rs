@@ -2,6 +2,7 @@
 
 use crate::errors::Result;
 use crate::ids;
+use crate::memory::budget_of;
 use crate::sample::{Idle, Sample, Wishes, sample_links, sample_nodes};
 use crate::views::{Map, section_view, to_torch};
 use crate::walk;
@@ -27,6 +28,12 @@ const MOST_HOPS: usize = 1000;
 ///
 /// Args:
 ///     path: A `.gl` file of graphmill's, or GraphZero's.
+///     residency: `"mapped"` reads lists from the mapped file; `"ram"` copies them to memory, on huge pages, so that
+///         nothing can evict them; `"auto"` is `"mapped"`. Views such as `indices` are of the file either way.
+///     memory: What a copy may take, such as `"4GiB"`; a quarter of the machine's memory by default.
+///
+/// Raises:
+///     MemoryBudgetError: The copy does not fit into `memory`.
 ///
 /// Example:
 ///     >>> g = gm.Graph("graph.gl")
@@ -116,6 +123,11 @@ pub fn read_fanouts(fanouts: &Bound<'_, PyAny>) -> Result<Vec<i64>> {
     Ok(fanouts.extract()?)
 }
 
+/// Where the topology is to be read from.
+pub fn parse_residency(name: &str) -> Result<store::Placement> {
+    Ok(name.parse().map_err(PyValueError::new_err)?)
+}
+
 /// The direction that a name stands for.
 pub fn parse_direction(name: &str) -> Result<Direction> {
     match name {
@@ -131,14 +143,29 @@ pub fn parse_direction(name: &str) -> Result<Direction> {
 #[pymethods]
 impl Graph {
     #[new]
-    fn new(path: PathBuf) -> Result<Self> {
-        Ok(Graph::of(store::Graph::open(std::path::absolute(&path).unwrap_or(path))?))
+    #[pyo3(signature = (path, residency = "auto", memory = None))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        residency: &str,
+        memory: Option<&Bound<'_, PyAny>>,
+    ) -> Result<Self> {
+        let placement = parse_residency(residency)?;
+        let budget = budget_of(memory)?;
+        let opened = store::Graph::open(std::path::absolute(&path).unwrap_or(path))?;
+        Ok(Graph::of(py.detach(|| opened.placed(placement, &budget))?))
     }
 
     /// Absolute path of the file.
     #[getter]
     fn path(&self) -> PathBuf {
         self.inner.path().to_path_buf()
+    }
+
+    /// Where lists are read from: `"mapped"`, the file, or `"ram"`, a copy in memory.
+    #[getter]
+    fn residency(&self) -> &'static str {
+        self.inner.placement().name()
     }
 
     /// Number of nodes.
@@ -517,17 +544,26 @@ impl Graph {
         let bits = bits.map_or(String::new(), |bits| format!(", {bits:.1} bits per edge"));
         let weights = if self.has_weights() { ", weighted" } else { "" };
         format!(
-            "Graph(num_nodes={}, num_edges={}, {kind}{weights}, {}, {} on disk{bits})",
+            "Graph(num_nodes={}, num_edges={}, {kind}{weights}, {}, {} on disk{bits}, {})",
             layout.num_nodes,
             layout.num_edges,
             layout.directions[0].neighbours.element,
             format_size(self.inner.mapped().len()),
+            match self.inner.copied_bytes() {
+                0 => "mapped".to_owned(),
+                bytes => format!("{} in RAM", format_size(bytes)),
+            },
         )
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
         let path = slf.get().path();
-        let arguments = (path,).into_pyobject(slf.py())?;
+        let inner = &slf.get().inner;
+        let arguments = match inner.placement() {
+            // Another process needs a copy of its own, for which exactly its size is enough.
+            store::Placement::Ram => (path, "ram", inner.copied_bytes()).into_pyobject(slf.py())?,
+            _ => (path,).into_pyobject(slf.py())?,
+        };
         Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
     }
 }

@@ -11,7 +11,7 @@ use graphmill::disk::{self, Budget};
 use graphmill::format::Direction;
 use graphmill::sample::random::{Key, Purpose};
 use graphmill::sample::{self, Batches, FanoutOptions, Method, sample_batches};
-use graphmill::store::Lists;
+use graphmill::store::{Announce, Lists, Placement};
 use serde::Serialize;
 use std::fmt::Write;
 use std::num::NonZero;
@@ -26,8 +26,8 @@ Seeds are nodes with neighbours in the direction followed, drawn at random. The 
 timed: it pays for the pages of the file that are not in memory yet.
 
 JSON keys: path, num_nodes, num_edges, direction, method, fanouts, replace, weighted, batch_size,
-batches, threads, seed, seconds, batches_per_second, edges_per_second, edges_per_batch,
-nodes_per_batch
+batches, threads, seed, residency, announce, seconds, batches_per_second, edges_per_second,
+edges_per_batch, nodes_per_batch
 
 Example:
   graphmill sample papers/ --fanouts 15,10,5 --batches 200 --threads 2";
@@ -65,6 +65,12 @@ pub struct Flags {
     /// How edges are picked: each list by itself, or with numbers shared by all lists of a hop
     #[arg(long, value_enum, default_value_t = MethodName::Uniform)]
     method: MethodName,
+    /// Where the topology is read from: the mapped file, or a copy in memory on huge pages
+    #[arg(long, value_enum, default_value_t = ResidencyName::Auto)]
+    residency: ResidencyName,
+    /// Whether pages of the mapped file are announced to the disk in bulk: when they are not in memory, always, or never
+    #[arg(long, value_enum, default_value_t = AnnounceName::Auto)]
+    announce: AnnounceName,
     /// Memory to work in, such as 512MiB [default: a quarter of the machine's or cgroup's]
     #[arg(long, value_name = "SIZE", value_parser = disk::parse_size)]
     memory: Option<u64>,
@@ -94,6 +100,20 @@ enum MethodName {
     Labor,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ResidencyName {
+    Auto,
+    Mapped,
+    Ram,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum AnnounceName {
+    Auto,
+    On,
+    Off,
+}
+
 #[derive(Debug, Serialize)]
 struct Measured {
     path: PathBuf,
@@ -108,6 +128,8 @@ struct Measured {
     batches: u64,
     threads: usize,
     seed: u64,
+    residency: &'static str,
+    announce: &'static str,
     seconds: f64,
     batches_per_second: f64,
     edges_per_second: f64,
@@ -132,7 +154,18 @@ pub fn run(flags: &Flags) -> anyhow::Result<Outcome> {
 
 fn measure(flags: &Flags) -> anyhow::Result<Measured> {
     let budget = Budget::new(flags.memory.unwrap_or_else(disk::default_budget));
-    let graph = open_graph(&flags.dataset, &budget)?;
+    let placement = match flags.residency {
+        ResidencyName::Auto => Placement::Auto,
+        ResidencyName::Mapped => Placement::Mapped,
+        ResidencyName::Ram => Placement::Ram,
+    };
+    let (announce, announce_name) = match flags.announce {
+        AnnounceName::Auto => (Announce::Auto, "auto"),
+        AnnounceName::On => (Announce::Always, "on"),
+        AnnounceName::Off => (Announce::Never, "off"),
+    };
+    let graph =
+        open_graph(&flags.dataset, &budget)?.announced(announce).placed(placement, &budget)?;
     let follow = match flags.direction {
         Follow::In => Direction::In,
         Follow::Out => Direction::Out,
@@ -197,6 +230,8 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         batches,
         threads,
         seed: flags.seed,
+        residency: graph.placement().name(),
+        announce: announce_name,
         seconds,
         batches_per_second: a_second(batches),
         edges_per_second: a_second(edges),

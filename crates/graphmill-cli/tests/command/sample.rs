@@ -39,6 +39,13 @@ fn what_is_sampled_depends_on_the_seed_alone() {
     assert!(alone["edges_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(counts(&alone), counts(&run("--threads 4")));
     assert_ne!(counts(&alone), counts(&run("--threads 1 --seed 1")));
+    for (more, residency) in
+        [("--announce on", "mapped"), ("--announce off", "mapped"), ("--residency ram", "ram")]
+    {
+        let read_otherwise = run(&format!("--threads 2 {more}"));
+        assert_eq!(counts(&alone), counts(&read_otherwise), "{more}");
+        assert_eq!(read_otherwise["residency"], residency, "{more}");
+    }
     let labor = run("--threads 1 --method labor");
     assert!(labor["nodes_per_batch"].as_f64() < alone["nodes_per_batch"].as_f64());
 }
