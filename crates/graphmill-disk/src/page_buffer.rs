@@ -18,6 +18,9 @@ pub struct PageBuffer {
 }
 
 impl PageBuffer {
+    /// Bytes that a buffer may take beyond its length.
+    pub const MARGIN: u64 = PAGE as u64 - 1;
+
     /// Zeros.
     pub fn new(length: usize) -> Self {
         let memory = vec![0; length + PAGE - 1];

@@ -1,6 +1,7 @@
 //! One battery for every read backend: whatever reads the bytes, the behaviour is the same.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -83,6 +84,60 @@ fn many_ranges_at_once_equal_the_file() {
         let (mut inside, mut outside) = ([0; 10], [0; 10]);
         let outcome = file.read_ranges(&mut [(0, &mut inside), (99_995, &mut outside)]);
         assert_truncated(outcome, &sample.path, 99_995, 10);
+    });
+}
+
+/// Reads through `read_each` and puts what came where it belongs.
+fn each(file: &dyn ReadAt, ranges: &[Range<u64>]) -> graphmill_disk::Result<Vec<Option<Vec<u8>>>> {
+    let mut arrived = vec![None; ranges.len()];
+    file.read_each(ranges, &mut |place, bytes| {
+        assert!(arrived[place].replace(bytes.to_vec()).is_none(), "range {place} came twice");
+    })?;
+    Ok(arrived)
+}
+
+fn assert_each(file: &dyn ReadAt, ranges: &[Range<u64>], bytes: &[u8]) {
+    let arrived = each(file, ranges).unwrap();
+    for (range, found) in ranges.iter().zip(arrived) {
+        let expected = &bytes[range.start as usize..range.end.max(range.start) as usize];
+        assert!(found.as_deref() == Some(expected), "{range:?} through {}", file.backend());
+    }
+}
+
+#[test]
+fn ten_thousand_ranges_of_one_call_arrive_once_each_and_right() {
+    let sample = sample(3_000_001);
+    let length = sample.bytes.len() as u64;
+    let mut state = 7_u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+        (state >> 33) % below
+    };
+    let mut ranges: Vec<Range<u64>> = (0..10_000)
+        .map(|_| {
+            let start = next(length + 1);
+            let longest = [0, 1, 512, 5_000, 70_000][next(5) as usize];
+            start..(start + next(longest + 1)).min(length)
+        })
+        .collect();
+    for_every_backend(&sample.path, |file| assert_each(&*file, &ranges, &sample.bytes));
+    ranges.sort_by_key(|range| (range.start, range.end));
+    for_every_backend(&sample.path, |file| assert_each(&*file, &ranges, &sample.bytes));
+}
+
+#[test]
+fn a_range_outside_is_refused_before_anything_is_read() {
+    let sample = sample(5_000);
+    for_every_backend(&sample.path, |file| {
+        for outside in [4_999..5_001, 5_001..5_001, 0..u64::MAX, u64::MAX..u64::MAX, u64::MAX..0] {
+            let (offset, wanted) = (outside.start, outside.end.saturating_sub(outside.start));
+            let outcome = file.read_each(&[0..10, outside], &mut |_, _| panic!("it was read"));
+            assert_truncated(outcome, &sample.path, offset, wanted);
+        }
+        // Nothing at all, nothing at the end, and ranges that end before they start.
+        assert_eq!(each(&*file, &[]).unwrap(), []);
+        #[expect(clippy::reversed_empty_ranges, reason = "a caller may hand in anything")]
+        assert_each(&*file, &[5_000..5_000, 7..3, 0..0], &sample.bytes);
     });
 }
 

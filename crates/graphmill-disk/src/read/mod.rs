@@ -13,11 +13,13 @@ pub(crate) use pread::fill_at;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::page_buffer::PageBuffer;
 
 /// How bytes come from the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,6 +92,58 @@ pub trait ReadAt: Send + Sync + fmt::Debug {
         }
         Ok(())
     }
+
+    /// Reads every range and hands each to `take` with its place in `ranges`, in whatever order they arrive.
+    ///
+    /// The bytes are only valid during the call. At most [`read_memory`](ReadAt::read_memory) bytes of anonymous
+    /// memory are taken however many ranges there are. A range that leaves the file fails with [`Error::Truncated`]
+    /// before anything is read; after any failure `take` is not called again. Everything that is the caller's runs
+    /// on the calling thread: whoever has several threads splits the ranges among them.
+    fn read_each(&self, ranges: &[Range<u64>], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        let longest = longest_within(ranges, self.path(), self.len())?;
+        let mut buffer = PageBuffer::new(in_memory(longest, self.path())?);
+        for (place, range) in ranges.iter().enumerate() {
+            // Fits: it is no longer than the buffer.
+            let into = &mut buffer[..length_of(range) as usize];
+            self.read_exact_at(range.start, into)?;
+            take(place, into);
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory that one call of `read_each` takes at most when no range is longer than `longest`.
+    fn read_memory(&self, longest: u64) -> u64 {
+        longest.saturating_add(PageBuffer::MARGIN)
+    }
+}
+
+/// Bytes of a range; one that ends before it starts has none.
+pub(crate) fn length_of(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+/// The longest of some ranges, all of which must lie inside a file of `length` bytes.
+pub(crate) fn longest_within(ranges: &[Range<u64>], path: &Path, length: u64) -> Result<u64> {
+    let mut longest = 0;
+    for range in ranges {
+        if range.start > length || range.end > length {
+            let (offset, wanted) = (range.start, length_of(range));
+            return Err(Error::Truncated { path: path.to_path_buf(), offset, wanted, length });
+        }
+        longest = longest.max(length_of(range));
+    }
+    Ok(longest)
+}
+
+/// A number of bytes as a length in memory.
+pub(crate) fn in_memory(bytes: u64, path: &Path) -> Result<usize> {
+    usize::try_from(bytes).map_err(|_| {
+        let source = io::Error::new(
+            io::ErrorKind::OutOfMemory,
+            "the range is larger than the address space; read it in parts",
+        );
+        Error::io("read", path, source)
+    })
 }
 
 /// Opens a regular file for reading through `backend`.
