@@ -44,6 +44,7 @@ pub mod presence;
 pub mod private;
 pub mod read;
 pub mod residency;
+pub mod scatter;
 pub mod size;
 pub mod write;
 
@@ -58,6 +59,7 @@ pub use prefetch::prefetch;
 pub use presence::Presence;
 pub use private::PrivateMap;
 pub use read::{Backend, Mapped, Pread, ReadAt, open};
-pub use residency::{Residency, residency};
+pub use residency::{Residency, is_resident, residency};
+pub use scatter::ScatterBuffer;
 pub use size::{format_size, parse_size};
 pub use write::{FileDraft, FileSystem, FolderDraft, OutputFile, RealFileSystem};

@@ -28,6 +28,14 @@ impl PageBuffer {
         let start = memory.as_ptr().align_offset(PAGE).min(PAGE - 1);
         PageBuffer { memory, start, length }
     }
+
+    /// Zeros on large pages where the system has them: for buffers of many megabytes that are kept.
+    pub fn with_huge_pages(length: usize) -> Self {
+        let mut buffer = Self::new(length);
+        // Zeros of this size come from the system untouched, so this is before the first fault.
+        crate::prefer_huge_pages(&mut buffer.memory);
+        buffer
+    }
 }
 
 impl Deref for PageBuffer {

@@ -35,7 +35,7 @@ pub fn residency(file: &File, length: u64) -> Option<Residency> {
 }
 
 /// Whether the page that holds a byte of the file is in memory; None as for [`residency`].
-pub(crate) fn is_resident(file: &File, offset: u64) -> Option<bool> {
+pub fn is_resident(file: &File, offset: u64) -> Option<bool> {
     // A length of 0 would mean "to the end".
     cached_pages(file, offset, 1).map(|pages| pages > 0)
 }

@@ -1,7 +1,9 @@
 //! A finished batch: a sampled neighbourhood and the rows of its nodes and edges.
-//! Loaders make it, the user's training step consumes it. Its memory stays counted in the dataset's budget as long as
-//! its [`BatchMemory`] lives; who consumes it is unknown here.
+//! Loaders make it, the user's training step consumes it. Its lists stay counted in the dataset's budget as long as its
+//! [`BatchMemory`] lives, its rows as long as their buffers; who consumes it is unknown here.
 
+use crate::buffers::{Buffers, RowBuffer};
+use crate::{Result, Rows};
 use graphmill_disk::Reservation;
 use graphmill_format::TableShape;
 use graphmill_sample::Sample;
@@ -19,26 +21,44 @@ pub struct Batch {
     pub columns: Vec<Column>,
     /// The rows of every edge of the sample, in its order.
     pub edge_columns: Vec<Column>,
-    /// What the above takes from the budget; keep it as long as any of them.
+    /// What sample and positions take from the budget; keep it as long as any of them.
     pub memory: BatchMemory,
 }
 
+impl Batch {
+    /// Bytes of the budget that the batch holds with its rows.
+    pub fn bytes(&self) -> u64 {
+        let columns = self.columns.iter().chain(&self.edge_columns);
+        self.memory.bytes() + columns.map(|column| column.bytes.held()).sum::<u64>()
+    }
+}
+
 /// The gathered rows of one table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Column {
     /// The name of the table.
     pub name: String,
     /// The shape of the gathered rows, without padding.
     pub shape: TableShape,
-    /// The rows, little-endian and C-contiguous.
-    pub bytes: Vec<u8>,
+    /// The rows, little-endian and C-contiguous. Their memory serves the next batch when this is dropped.
+    pub bytes: RowBuffer,
 }
 
-/// The part of the budget that a batch takes, given back on drop.
+impl Column {
+    /// Room for `count` rows of a table.
+    pub(crate) fn of(name: &str, rows: &Rows, count: usize, buffers: &Buffers) -> Result<Self> {
+        let shape = rows.shape_of(count)?;
+        // Fits: a shape has at most 2^63 bytes.
+        let bytes = buffers.take(shape.length() as usize, &format!("{count} rows of {name:?}"))?;
+        Ok(Column { name: name.to_owned(), shape, bytes })
+    }
+}
+
+/// The part of the budget that the lists of a batch take, given back on drop.
 #[derive(Debug)]
 pub struct BatchMemory {
-    pub(crate) parts: [Reservation; 3],
+    pub(crate) parts: [Reservation; 2],
 }
 
 impl BatchMemory {

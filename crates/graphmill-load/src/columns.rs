@@ -1,11 +1,11 @@
 //! The tables that a loader delivers, and their rows for one batch.
-//! A loader has one set for nodes and one for edges; it asks how much memory their rows need, reserves it, and only
-//! then lets them be gathered. Budgets and sampling are unknown here.
+//! A loader has one set for nodes and one for edges. A single batch is gathered here; windows read the same tables for
+//! several. Sampling is unknown here.
 
-use crate::gather::gather_memory;
-use crate::{Column, Result, Rows};
-use graphmill_disk::Backend;
-use graphmill_format::TableShape;
+use crate::batch::Column;
+use crate::buffers::Buffers;
+use crate::{LoaderOptions, ReadStats, Result, Rows};
+use graphmill_disk::Budget;
 use graphmill_store::{Dataset, Table};
 use std::collections::BTreeMap;
 
@@ -14,22 +14,16 @@ use std::collections::BTreeMap;
 pub(crate) struct Columns(Vec<(String, Rows)>);
 
 impl Columns {
-    /// The node tables with these names, or all of them.
-    pub(crate) fn of_nodes(
-        dataset: &Dataset,
-        names: Option<&[String]>,
-        backend: Backend,
-    ) -> Result<Self> {
-        Self::open(dataset.tables(), names, |name| dataset.table(name), backend)
+    /// The node tables that the options ask for.
+    pub(crate) fn of_nodes(dataset: &Dataset, options: &LoaderOptions) -> Result<Self> {
+        let names = options.columns.as_deref();
+        Self::open(dataset.tables(), names, |name| dataset.table(name), options)
     }
 
-    /// The edge tables with these names, or all of them.
-    pub(crate) fn of_edges(
-        dataset: &Dataset,
-        names: Option<&[String]>,
-        backend: Backend,
-    ) -> Result<Self> {
-        Self::open(dataset.edge_tables(), names, |name| dataset.edge_table(name), backend)
+    /// The edge tables that the options ask for.
+    pub(crate) fn of_edges(dataset: &Dataset, options: &LoaderOptions) -> Result<Self> {
+        let names = options.edge_columns.as_deref();
+        Self::open(dataset.edge_tables(), names, |name| dataset.edge_table(name), options)
     }
 
     /// No tables at all.
@@ -41,9 +35,12 @@ impl Columns {
         all: &'a BTreeMap<String, Table>,
         names: Option<&[String]>,
         find: impl Fn(&str) -> graphmill_store::Result<&'a Table>,
-        backend: Backend,
+        options: &LoaderOptions,
     ) -> Result<Self> {
-        let open = |name: &String| Ok((name.clone(), Rows::open(find(name)?.clone(), backend)?));
+        let open = |name: &String| {
+            let rows = Rows::open(find(name)?.clone(), options.backend)?;
+            Ok((name.clone(), rows.widened(options.widen)))
+        };
         let opened: Result<_> = match names {
             Some(names) => names.iter().map(open).collect(),
             None => all.keys().map(open).collect(),
@@ -51,39 +48,75 @@ impl Columns {
         Ok(Columns(opened?))
     }
 
-    /// Bytes of `count` rows of every table; `u64::MAX` if that is no number of bytes.
-    pub(crate) fn row_bytes(&self, count: usize) -> u64 {
-        let bytes = |rows: &Rows| rows.table().shape().row_length().saturating_mul(count as u64);
-        self.0.iter().map(|(_, rows)| bytes(rows)).fold(0, u64::saturating_add)
+    /// The tables.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &Rows> {
+        self.0.iter().map(|(_, rows)| rows)
     }
 
-    /// Bytes that gathering `count` rows takes beside the rows themselves.
+    /// The tables with their names.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &Rows)> {
+        self.0.iter().map(|(name, rows)| (name.as_str(), rows))
+    }
+
+    /// Bytes that `count` rows of every table take from the budget when they are delivered; `u64::MAX` if that is no
+    /// number of bytes.
+    pub(crate) fn delivered_bytes(&self, count: usize) -> u64 {
+        let bytes = |rows: &Rows| Buffers::memory(rows.row_length().saturating_mul(count as u64));
+        self.rows().map(bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Bytes of one row of every table as it is stored.
+    pub(crate) fn stored_row_bytes(&self) -> u64 {
+        let bytes = |rows: &Rows| rows.table().shape().row_length();
+        self.rows().map(bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Bytes that reading `count` rows of one table after the other takes beside the rows themselves.
     pub(crate) fn work_bytes(&self, count: usize) -> u64 {
-        let shapes = self.0.iter().map(|(_, rows)| rows.table().shape());
-        shapes.map(|shape| gather_memory(shape, count)).max().unwrap_or(0)
+        self.rows().map(|rows| rows.gather_memory(count)).max().unwrap_or(0)
+    }
+
+    /// Whether the rows of some table are on the disk, as far as a look at a few of them tells.
+    pub(crate) fn are_cold(&self, ids: &[i64]) -> Result<bool> {
+        for rows in self.rows() {
+            rows.check_ids(ids)?;
+            if !ids.is_empty() && !rows.is_resident(ids.len(), |index| ids[index] as u64) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The rows `ids` of every table.
-    pub(crate) fn gather(&self, ids: &[i64]) -> Result<Vec<Column>> {
-        let gather = |(name, rows): &(String, Rows)| {
-            let shape = shape_of_rows(rows.table(), ids.len())?;
-            // Fits: a shape has at most 2^63 bytes.
-            let mut bytes = vec![0; shape.length() as usize];
-            rows.gather(ids, &mut bytes)?;
-            Ok(Column { name: name.clone(), shape, bytes })
-        };
-        self.0.iter().map(gather).collect()
+    pub(crate) fn gather(
+        &self,
+        ids: &[i64],
+        buffers: &Buffers,
+        budget: &Budget,
+    ) -> Result<(Vec<Column>, ReadStats)> {
+        let mut stats = ReadStats::default();
+        let mut columns = Vec::with_capacity(self.0.len());
+        for (name, rows) in self.named() {
+            let (column, read) = self.gather_one(name, rows, ids, buffers, budget)?;
+            columns.push(column);
+            stats += read;
+        }
+        Ok((columns, stats))
     }
-}
 
-/// The shape of `count` rows of a table, without padding.
-fn shape_of_rows(table: &Table, count: usize) -> Result<TableShape> {
-    let shape = table.shape();
-    let gathered = if shape.is_vector() {
-        TableShape::vector(count as u64, shape.element())
-    } else {
-        TableShape::matrix(count as u64, shape.columns(), shape.element())
-    };
-    let path = table.path().to_path_buf();
-    Ok(gathered.map_err(|source| graphmill_store::Error::Format { path, source })?)
+    /// The rows `ids` of one table.
+    pub(crate) fn gather_one(
+        &self,
+        name: &str,
+        rows: &Rows,
+        ids: &[i64],
+        buffers: &Buffers,
+        budget: &Budget,
+    ) -> Result<(Column, ReadStats)> {
+        let mut column = Column::of(name, rows, ids.len(), buffers)?;
+        let work = rows.gather_memory(ids.len());
+        let _work = buffers.with_room(|| Ok(budget.reserve(work, "reading rows")?))?;
+        let stats = rows.gather(ids, &mut column.bytes)?;
+        Ok((column, stats))
+    }
 }

@@ -42,6 +42,12 @@ pub enum Error {
         /// Bytes of the rows; `u64::MAX` if that is not even a number of bytes.
         expected: u64,
     },
+    /// A name that is no way to read.
+    #[error("`{name}` is not a way to read rows: use auto, mapped, pread or ring")]
+    UnknownReading {
+        /// The name as given.
+        name: String,
+    },
     /// A batch of no seeds.
     #[error("a batch size of 0 was asked for, expected at least 1")]
     BatchSize,

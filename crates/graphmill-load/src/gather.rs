@@ -1,190 +1,204 @@
 //! Rows by id, from the disk to where they are wanted.
-//! Loaders and feature handles give a list of ids and the memory for their rows. From a map the rows are copied one by
-//! one; any other backend is asked for every distinct row once, in the order of the file, with neighbouring rows in one
-//! read. It does not know whose rows they are.
+//! Feature handles and loaders give a list of ids and the memory for their rows. What is in memory is copied by all
+//! threads; everything else is read once per distinct row, in the order of the file, near rows in one request, and
+//! copied from there to every place that wants it. It does not know whose rows they are.
 
-use crate::{Error, Result};
-use graphmill_disk::{Backend, ReadAt};
-use graphmill_format::TableShape;
-use graphmill_store::Table;
+use crate::fetch::{fetch, fetch_threads};
+use crate::read_plan::{BLOCK, ReadPlan};
+use crate::resident_copy::copy_rows;
+use crate::row_copy::RowCopy;
+use crate::row_order::RowOrder;
+use crate::{Error, ReadStats, Reading, Result, Rows};
+use graphmill_disk::{ReadAt, ScatterBuffer, is_resident};
+use std::ops::Range;
+use std::time::Instant;
 
-/// Rows that follow each other are read together up to this many bytes.
-const LONGEST_READ: u64 = 256 << 10;
-/// How many rows of a map are copied between two looks at the length of its file.
-const ROWS_AT_ONCE: usize = 4096;
+/// Pages that are looked at to see whether some of the rows are in memory.
+const LOOKS: usize = 32;
 
-/// What fetching some rows took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GatherStats {
-    /// Rows delivered.
-    pub rows: u64,
-    /// Rows fetched: a row asked for twice is read once, except from a map.
-    pub rows_read: u64,
-    /// Requests to the backend.
-    pub reads: u64,
-    /// Bytes fetched.
-    pub bytes_read: u64,
-}
-
-/// One wanted row and its place among the wanted.
-type Wanted = (u64, usize);
-
-/// Copies the rows `ids` of a table to `out`, one after the other without padding.
-///
-/// `reader` must read the very file of `table`; [`Rows`](crate::Rows) sees to that. Every id is checked before anything
-/// is read. After a failure the content of `out` is unspecified.
-pub fn gather(
-    table: &Table,
-    reader: &dyn ReadAt,
-    ids: &[i64],
-    out: &mut [u8],
-) -> Result<GatherStats> {
-    let shape = table.shape();
-    // A negative id is a huge one when its bits are read without a sign.
-    if let Some(position) = ids.iter().position(|&id| id as u64 >= shape.rows()) {
-        let (path, id, rows) = (table.path().to_path_buf(), ids[position], shape.rows());
-        return Err(Error::RowOutOfRange { path, position, id, rows });
-    }
-    let expected = (ids.len() as u64).checked_mul(shape.row_length());
-    if expected != Some(out.len() as u64) {
-        return Err(Error::OutputLength {
-            path: table.path().to_path_buf(),
-            ids: ids.len(),
-            found: out.len() as u64,
-            expected: expected.unwrap_or(u64::MAX),
-        });
-    }
-    if out.is_empty() {
-        return Ok(GatherStats { rows: ids.len() as u64, ..GatherStats::default() });
-    }
-    let source = Source {
-        reader,
-        start: table.section().offset,
-        stride: shape.stride(),
-        // Fits: at least one row of this length lies in `out`.
-        row_length: shape.row_length() as usize,
-    };
-    match reader.backend() {
-        Backend::Mapped => source.copy(ids, out),
-        _ => source.read(ids, out),
-    }
-}
-
-/// Bytes of memory that [`gather`] takes for `ids` rows while it runs, whichever backend it reads from.
-pub fn gather_memory(shape: &TableShape, ids: usize) -> u64 {
-    let wanted = ids as u64 * size_of::<Wanted>() as u64;
-    let copied = ids.min(ROWS_AT_ONCE) * size_of::<(u64, &mut [u8])>();
-    (wanted + run_limit(shape.stride()) * shape.stride()).max(copied as u64)
-}
-
-/// How many rows one read may cover.
-fn run_limit(stride: u64) -> u64 {
-    (LONGEST_READ / stride.max(1)).max(1)
-}
-
-/// Where rows come from.
-struct Source<'a> {
-    reader: &'a dyn ReadAt,
-    start: u64,
-    stride: u64,
-    row_length: usize,
-}
-
-impl Source<'_> {
-    fn offset(&self, row: u64) -> u64 {
-        self.start + row * self.stride
-    }
-
-    fn copy(&self, ids: &[i64], out: &mut [u8]) -> Result<GatherStats> {
-        let mut rows = ids.iter().zip(out.chunks_exact_mut(self.row_length));
-        let mut ranges = Vec::with_capacity(ids.len().min(ROWS_AT_ONCE));
-        loop {
-            let next = rows.by_ref().take(ROWS_AT_ONCE);
-            ranges.extend(next.map(|(&id, into)| (self.offset(id as u64), into)));
-            if ranges.is_empty() {
-                break;
-            }
-            self.reader.read_ranges(&mut ranges)?;
-            ranges.clear();
+impl Rows {
+    /// Copies the rows `ids` to `out`, one after the other without padding.
+    ///
+    /// Every id is checked before anything is read. After a failure the content of `out` is unspecified.
+    pub fn gather(&self, ids: &[i64], out: &mut [u8]) -> Result<ReadStats> {
+        self.check_ids(ids)?;
+        let expected = (ids.len() as u64).checked_mul(self.row_length());
+        if expected != Some(out.len() as u64) {
+            return Err(Error::OutputLength {
+                path: self.table.path().to_path_buf(),
+                ids: ids.len(),
+                found: out.len() as u64,
+                expected: expected.unwrap_or(u64::MAX),
+            });
         }
-        let rows = ids.len() as u64;
-        Ok(GatherStats { rows, rows_read: rows, reads: rows, bytes_read: out.len() as u64 })
-    }
-
-    fn read(&self, ids: &[i64], out: &mut [u8]) -> Result<GatherStats> {
-        let mut wanted: Vec<Wanted> =
-            ids.iter().enumerate().map(|(place, &id)| (id as u64, place)).collect();
-        wanted.sort_unstable();
-        let mut stats = GatherStats { rows: ids.len() as u64, ..GatherStats::default() };
-        let mut bounce = Vec::new();
-        for run in runs(&wanted, run_limit(self.stride)) {
-            let (first, last) = (run[0].0, run[run.len() - 1].0);
-            let length = (last - first) * self.stride + self.row_length as u64;
-            if first == last {
-                self.read_row(run, out)?;
-            } else {
-                bounce.resize(length as usize, 0);
-                self.reader.read_exact_at(self.offset(first), &mut bounce)?;
-                for &(row, place) in run {
-                    let from = ((row - first) * self.stride) as usize;
-                    out[self.place(place)].copy_from_slice(&bounce[from..from + self.row_length]);
-                }
-            }
-            stats.rows_read += last - first + 1;
-            stats.reads += 1;
-            stats.bytes_read += length;
+        let mut stats = ReadStats { rows: ids.len() as u64, ..ReadStats::default() };
+        if out.is_empty() {
+            return Ok(stats);
+        }
+        // Fits: at least one row of this length lies in `out`.
+        let length = self.row_length() as usize;
+        let left = self.copy_resident(ids, out, length, &mut stats)?;
+        if left.is_empty() {
+            return Ok(stats);
+        }
+        let rows = self.table.shape().rows();
+        // Usually one part: so many places that they do not fit beside a row number are no batch.
+        let most = RowOrder::most_places(rows);
+        for (number, out) in out.chunks_mut(most.saturating_mul(length)).enumerate() {
+            let part = number * most..number * most + out.len() / length;
+            let cut = |range: &Range<usize>| range.start.max(part.start)..range.end.min(part.end);
+            let count = left.iter().map(|range| cut(range).len()).sum();
+            let places = left.iter().flat_map(cut);
+            let wanted = places.map(|place| (ids[place] as u64, place - part.start));
+            let order = RowOrder::new(rows, count, wanted);
+            stats.distinct += order.distinct();
+            stats += self.read_rows(order, &ScatterBuffer::new(out, length), self.how)?;
         }
         Ok(stats)
     }
 
-    /// Reads one row to the first place that wants it, and copies it to the others.
-    fn read_row(&self, run: &[Wanted], out: &mut [u8]) -> Result<()> {
-        let (row, first) = run[0];
-        self.reader.read_exact_at(self.offset(row), &mut out[self.place(first)])?;
-        for &(_, place) in &run[1..] {
-            out.copy_within(self.place(first), place * self.row_length);
+    /// Bytes of memory that gathering so many rows takes while it runs, beside the rows themselves.
+    pub fn gather_memory(&self, ids: usize) -> u64 {
+        self.read_memory(ids)
+    }
+
+    /// Bytes that [`read_rows`](Self::read_rows) of so many places takes.
+    pub(crate) fn read_memory(&self, places: usize) -> u64 {
+        let Some(reader) = &self.reader else { return 0 };
+        // Twice: what is in the page cache is taken out of the order.
+        let order = 2 * RowOrder::memory(places) + ScatterBuffer::memory(places);
+        let longest = self.merging.longest_read(&self.places());
+        let threads = fetch_threads().unwrap_or(1) as u64;
+        let queues = reader.read_memory(longest).saturating_mul(threads);
+        (order + ReadPlan::memory(places)).saturating_add(queues)
+    }
+
+    /// Fails unless all ids are rows.
+    pub(crate) fn check_ids(&self, ids: &[i64]) -> Result<()> {
+        let rows = self.table.shape().rows();
+        // A negative id is a huge one when its bits are read without a sign.
+        match ids.iter().position(|&id| id as u64 >= rows) {
+            None => Ok(()),
+            Some(position) => {
+                let path = self.table.path().to_path_buf();
+                Err(Error::RowOutOfRange { path, position, id: ids[position], rows })
+            }
         }
-        Ok(())
     }
 
-    fn place(&self, place: usize) -> std::ops::Range<usize> {
-        place * self.row_length..(place + 1) * self.row_length
+    /// Whether rows can be copied from the map without waiting for the disk, as far as is known. Looks at a few of them.
+    pub(crate) fn is_resident(&self, count: usize, row_at: impl Fn(usize) -> u64) -> bool {
+        match self.reading() {
+            Reading::Mapped => true,
+            Reading::Pread | Reading::Ring => false,
+            Reading::Auto => {
+                if self.presence.is_cold() {
+                    let places = self.places();
+                    let offset = |index| places.offset(row_at(index));
+                    self.presence.look(self.table.mapped(), count, offset);
+                }
+                !self.presence.is_cold()
+            }
+        }
+    }
+
+    /// Copies from the map what is there, and returns what is left.
+    fn copy_resident(
+        &self,
+        ids: &[i64],
+        out: &mut [u8],
+        length: usize,
+        stats: &mut ReadStats,
+    ) -> Result<Vec<Range<usize>>> {
+        self.table.mapped().check_length()?;
+        let everything = std::iter::once(0..ids.len());
+        if !self.is_resident(ids.len(), |index| ids[index] as u64) {
+            return Ok(everything.collect());
+        }
+        let row_at = |index: usize| self.mapped_row(ids[index] as u64);
+        let go_on = || self.reader.is_none() || !self.presence.is_cold();
+        let left = copy_rows(ids.len(), out, length, self.how, row_at, go_on)?;
+        let missing: usize = left.iter().map(Range::len).sum();
+        stats.from_page_cache += (ids.len() - missing) as u64;
+        Ok(left)
+    }
+
+    /// Reads every row of an order once and copies it to all its places in `out`, as `how` says.
+    pub(crate) fn read_rows(
+        &self,
+        mut order: RowOrder,
+        out: &ScatterBuffer<'_>,
+        how: RowCopy,
+    ) -> Result<ReadStats> {
+        let mut stats = ReadStats::default();
+        let Some(reader) = &self.reader else {
+            copy_pairs(&order, out, how, &|row| self.mapped_row(row));
+            stats.from_page_cache = order.len() as u64;
+            return Ok(stats);
+        };
+        if self.reading() == Reading::Auto && self.some_are_cached(&order) {
+            let cached = order.take_rows(self.cached_rows());
+            copy_pairs(&cached, out, how, &|row| self.mapped_row(row));
+            stats.from_page_cache = cached.len() as u64;
+        }
+        let places = self.places();
+        let plan = ReadPlan::new(&order, &places, &self.merging);
+        let began = Instant::now();
+        fetch(reader.as_ref(), &plan, &|read, bytes| {
+            let start = plan.ranges[read].start;
+            for pair in plan.pairs(read) {
+                let from = (places.offset(order.row(pair)) - start) as usize;
+                if let Some(into) = out.take(order.place(pair)) {
+                    how.copy(&bytes[from..from + places.length as usize], into);
+                }
+            }
+        })?;
+        stats.waited = began.elapsed();
+        stats.from_disk = order.distinct();
+        stats.requests = plan.ranges.len() as u64;
+        stats.bytes_read = plan.bytes();
+        stats.bytes_used = stats.from_disk * places.length;
+        stats.backend = (stats.requests > 0).then(|| reader.backend());
+        Ok(stats)
+    }
+
+    /// Looks at a few rows of an order; whether any of them is in the page cache.
+    fn some_are_cached(&self, order: &RowOrder) -> bool {
+        let looks = LOOKS.min(order.len());
+        let places = self.places();
+        let offset = |look: usize| places.offset(order.row(look * order.len() / looks));
+        (0..looks).any(|look| is_resident(self.table.mapped().file(), offset(look)) == Some(true))
+    }
+
+    /// Tells of ascending rows whether all their pages are in the page cache.
+    fn cached_rows(&self) -> impl FnMut(u64) -> bool {
+        let (places, file) = (self.places(), self.table.mapped().file());
+        let mut latest = None;
+        let mut is_cached = move |block: u64| match latest {
+            Some((asked, answer)) if asked == block => answer,
+            _ => {
+                let answer = is_resident(file, block * BLOCK) == Some(true);
+                latest.insert((block, answer)).1
+            }
+        };
+        move |row| {
+            let start = places.offset(row);
+            let blocks = start / BLOCK..=(start + places.length - 1) / BLOCK;
+            blocks.into_iter().all(&mut is_cached)
+        }
     }
 }
 
-/// Cuts sorted rows where one is missing in between or `limit` rows are reached.
-fn runs(wanted: &[Wanted], limit: u64) -> impl Iterator<Item = &[Wanted]> {
-    let mut rest = wanted;
-    std::iter::from_fn(move || {
-        let (first, _) = *rest.first()?;
-        let breaks = |pair: &[Wanted]| pair[1].0 > pair[0].0 + 1 || pair[1].0 - first >= limit;
-        let end = rest.windows(2).position(breaks).map_or(rest.len(), |before| before + 1);
-        let (run, later) = rest.split_at(end);
-        rest = later;
-        Some(run)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cut(rows: &[u64], limit: u64) -> Vec<Vec<u64>> {
-        let wanted: Vec<Wanted> = rows.iter().map(|&row| (row, 0)).collect();
-        runs(&wanted, limit).map(|run| run.iter().map(|wanted| wanted.0).collect()).collect()
-    }
-
-    #[test]
-    fn runs_break_at_gaps_and_at_the_limit_but_not_at_duplicates() {
-        assert_eq!(cut(&[], 3), Vec::<Vec<u64>>::new());
-        assert_eq!(cut(&[1, 2, 2, 3, 4, 6], 3), [vec![1, 2, 2, 3], vec![4], vec![6]]);
-        assert_eq!(cut(&[5, 5, 5, 6], 1), [vec![5, 5, 5], vec![6]]);
-    }
-
-    #[test]
-    fn a_read_covers_at_least_one_row_however_long() {
-        assert_eq!(run_limit(LONGEST_READ * 10), 1);
-        assert_eq!(run_limit(512), 512);
-        assert_eq!(run_limit(0), LONGEST_READ);
+/// Copies rows that are in memory to their places.
+fn copy_pairs<'a>(
+    order: &RowOrder,
+    out: &ScatterBuffer<'_>,
+    how: RowCopy,
+    row: &dyn Fn(u64) -> &'a [u8],
+) {
+    for pair in 0..order.len() {
+        if let Some(into) = out.take(order.place(pair)) {
+            how.copy(row(order.row(pair)), into);
+        }
     }
 }

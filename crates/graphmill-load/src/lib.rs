@@ -7,20 +7,40 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod buffers;
 mod columns;
 mod epoch;
+mod epoch_batches;
 mod error;
+mod fetch;
 mod gather;
+mod heat;
+mod hot_ids;
+mod hot_rows;
 mod loader;
 mod loader_options;
+mod loader_stats;
+mod read_plan;
+mod read_stats;
+mod reading;
+mod resident_copy;
+mod row_copy;
+mod row_order;
 mod rows;
+mod sampled_batch;
 mod seeds;
+mod window;
+mod with_unlocked;
 
 pub use batch::{Batch, BatchMemory, Column};
+pub use buffers::RowBuffer;
 pub use epoch::{BatchSeeds, EpochOrder};
+pub use epoch_batches::EpochBatches;
 pub use error::{Error, Result};
-pub use gather::{GatherStats, gather, gather_memory};
 pub use loader::NeighborLoader;
 pub use loader_options::LoaderOptions;
+pub use loader_stats::LoaderStats;
+pub use read_stats::ReadStats;
+pub use reading::Reading;
 pub use rows::Rows;
 pub use seeds::Seeds;

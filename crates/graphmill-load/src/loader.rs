@@ -2,14 +2,20 @@
 //! A loader joins seed order, sampler and rows; each batch is made by the call that asks for it and depends on nothing
 //! but seed, epoch, index and options. It does not know who trains on the batches.
 
+use crate::buffers::Buffers;
 use crate::columns::Columns;
 use crate::epoch::{BatchSeeds, EpochOrder};
-use crate::{Batch, BatchMemory, Error, LoaderOptions, Result, Seeds};
+use crate::epoch_batches::EpochBatches;
+use crate::hot_rows::HotRows;
+use crate::loader_stats::{LoaderStats, LoaderSums};
+use crate::sampled_batch::SampledBatch;
+use crate::with_unlocked::with_unlocked;
+use crate::{Batch, BatchMemory, Column, Error, LoaderOptions, Result, Seeds};
 use graphmill_disk::Reservation;
 use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Sample, Scratch, check_fanouts, sample_within};
 use graphmill_store::Dataset;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 
 /// Makes the batches of a dataset. Any number of threads may ask it for batches at once.
 #[derive(Debug)]
@@ -18,12 +24,14 @@ pub struct NeighborLoader {
     seeds: Arc<[i64]>,
     options: LoaderOptions,
     num_batches: u64,
-    columns: Columns,
-    edge_columns: Columns,
-    // Both are only ever tried, never waited for: after a fork they may stay locked for ever by a thread that the child
-    // does not have, and then a call makes its own.
+    pub(crate) columns: Columns,
+    pub(crate) edge_columns: Columns,
+    pub(crate) buffers: Buffers,
+    pub(crate) sums: LoaderSums,
+    // All are only ever tried: whoever does not get one makes its own, or does without.
     idle: Mutex<Vec<Scratch>>,
     latest: Mutex<Option<Arc<Order>>>,
+    pub(crate) hot: Mutex<Option<Arc<HotRows>>>,
     _seeds_memory: Reservation,
 }
 
@@ -49,19 +57,22 @@ impl NeighborLoader {
             return Err(graphmill_sample::Error::Direction { found: options.direction }.into());
         }
         dataset.graph().sections(options.direction)?;
-        let columns = Columns::of_nodes(&dataset, options.columns.as_deref(), options.backend)?;
+        let columns = Columns::of_nodes(&dataset, &options)?;
         let edge_columns = edge_columns(&dataset, &options)?;
         let order = EpochOrder::new(seeds.clone(), options.batch_size)?;
         let num_batches = order.drop_last(options.drop_last).num_batches();
         Ok(NeighborLoader {
+            edge_columns,
+            buffers: Buffers::new(dataset.budget()),
+            sums: LoaderSums::default(),
+            idle: Mutex::default(),
+            latest: Mutex::default(),
+            hot: Mutex::default(),
             dataset,
             seeds,
             options,
             num_batches,
             columns,
-            edge_columns,
-            idle: Mutex::default(),
-            latest: Mutex::default(),
             _seeds_memory: memory,
         })
     }
@@ -93,38 +104,85 @@ impl NeighborLoader {
 
     /// Makes one batch of an epoch.
     pub fn batch(&self, epoch: u64, index: u64) -> Result<Batch> {
+        let sampled = self.buffers.with_room(|| self.sampled(epoch, index))?;
+        let outcome = self.gathered(&sampled.sample);
+        let (columns, edge_columns) =
+            outcome.map_err(|error| self.too_large(error, epoch, &sampled))?;
+        self.finished(sampled, columns, edge_columns)
+    }
+
+    /// The batches of an epoch from `first` on, read several at a time as far as the memory allows.
+    ///
+    /// They are the same as [`batch`](Self::batch) makes. The iterator ends after an error.
+    pub fn epoch(self: &Arc<Self>, epoch: u64, first: u64) -> EpochBatches {
+        EpochBatches::new(self.clone(), epoch, first)
+    }
+
+    /// What reading has taken so far.
+    pub fn stats(&self) -> LoaderStats {
+        self.sums.total(self.dataset.budget())
+    }
+
+    /// Samples a batch without its rows.
+    pub(crate) fn sampled(&self, epoch: u64, index: u64) -> Result<SampledBatch> {
         let order = self.order(epoch)?;
         let batch_size = order.order.batch_len(index)?;
         let reserve = |what: &str, bytes: u64| {
             let what = format!("{what} of batch {index} of epoch {epoch}");
             self.dataset.budget().reserve(bytes, &what)
         };
-        let ids_memory = reserve("the seeds", 8 * batch_size as u64)?;
+        let _ids_memory = reserve("the seeds", 8 * batch_size as u64)?;
         let seeds_memory = reserve("the seed positions", 8 * batch_size as u64)?;
         let mut lists_memory = reserve("the sampled lists", 0)?;
         let BatchSeeds { positions, ids } = order.order.batch(index)?;
-        let mut sample = self.sample(&ids, epoch, index, &mut lists_memory)?;
-        drop((ids, ids_memory));
+        let sample = self.sample(&ids, epoch, index, &mut lists_memory)?;
+        let memory = BatchMemory { parts: [seeds_memory, lists_memory] };
+        Ok(SampledBatch { index, batch_size, sample, input_positions: positions, memory })
+    }
 
-        let (nodes, edges) = (sample.nodes.len(), sample.edge_ids.len());
-        let row_bytes =
-            self.columns.row_bytes(nodes).saturating_add(self.edge_columns.row_bytes(edges));
-        let work_bytes = self.columns.work_bytes(nodes).max(self.edge_columns.work_bytes(edges));
-        let mut rows_memory = reserve("the rows", row_bytes.saturating_add(work_bytes))?;
-        let columns = self.columns.gather(&sample.nodes)?;
-        let edge_columns = self.edge_columns.gather(&sample.edge_ids)?;
-        rows_memory.shrink(work_bytes);
+    /// The rows of a sampled batch, read for it alone.
+    pub(crate) fn gathered(&self, sample: &Sample) -> Result<(Vec<Column>, Vec<Column>)> {
+        let budget = self.dataset.budget();
+        let (columns, stats) = self.columns.gather(&sample.nodes, &self.buffers, budget)?;
+        self.sums.reads.add(&stats);
+        let (edge_columns, stats) =
+            self.edge_columns.gather(&sample.edge_ids, &self.buffers, budget)?;
+        self.sums.reads.add(&stats);
+        Ok((columns, edge_columns))
+    }
+
+    /// Joins a sampled batch and its rows.
+    pub(crate) fn finished(
+        &self,
+        mut sampled: SampledBatch,
+        columns: Vec<Column>,
+        edge_columns: Vec<Column>,
+    ) -> Result<Batch> {
         if self.options.original {
-            self.dataset.ids().make_original(&mut sample.nodes)?;
+            self.dataset.ids().make_original(&mut sampled.sample.nodes)?;
         }
-        Ok(Batch {
-            batch_size,
-            sample,
-            input_positions: positions,
-            columns,
-            edge_columns,
-            memory: BatchMemory { parts: [seeds_memory, lists_memory, rows_memory] },
-        })
+        self.sums.count_batch();
+        Ok(sampled.with_rows(columns, edge_columns))
+    }
+
+    /// Says what a whole batch needs instead of the part of it that did not fit.
+    pub(crate) fn too_large(&self, error: Error, epoch: u64, sampled: &SampledBatch) -> Error {
+        if !error.is_budget() {
+            return error;
+        }
+        let (nodes, edges) = (sampled.sample.nodes.len(), sampled.sample.edge_ids.len());
+        let rows = self.columns.delivered_bytes(nodes);
+        let rows = rows.saturating_add(self.edge_columns.delivered_bytes(edges));
+        let work = self.columns.work_bytes(nodes).max(self.edge_columns.work_bytes(edges));
+        let lists = sampled.memory.bytes();
+        let budget = self.dataset.budget();
+        let error = graphmill_disk::Error::Budget {
+            what: format!("batch {} of epoch {epoch} with its rows", sampled.index),
+            wanted: rows.saturating_add(work).saturating_add(lists),
+            free: budget.free().saturating_add(self.buffers.idle()).saturating_add(lists),
+            total: budget.total(),
+        };
+        error.into()
     }
 
     fn sample(
@@ -181,7 +239,7 @@ impl NeighborLoader {
 fn edge_columns(dataset: &Dataset, options: &LoaderOptions) -> Result<Columns> {
     let names = options.edge_columns.as_deref();
     if dataset.graph().has_edge_ids() {
-        return Columns::of_edges(dataset, names, options.backend);
+        return Columns::of_edges(dataset, options);
     }
     match names.and_then(<[String]>::first) {
         None => Ok(Columns::none()),
@@ -189,15 +247,5 @@ fn edge_columns(dataset: &Dataset, options: &LoaderOptions) -> Result<Columns> {
             let path = dataset.graph().path().to_path_buf();
             Err(Error::NoEdgeIds { path, name: name.clone() })
         }
-    }
-}
-
-/// Does something with what a lock guards, unless another thread has it.
-fn with_unlocked<T, R>(lock: &Mutex<T>, deed: impl FnOnce(&mut T) -> R) -> Option<R> {
-    match lock.try_lock() {
-        Ok(mut guarded) => Some(deed(&mut guarded)),
-        // What is guarded is replaced whole, so a thread that panicked cannot have left half of it.
-        Err(TryLockError::Poisoned(poisoned)) => Some(deed(&mut poisoned.into_inner())),
-        Err(TryLockError::WouldBlock) => None,
     }
 }

@@ -2,7 +2,7 @@
 //! Users fill it in, [`NeighborLoader::new`](crate::NeighborLoader::new) checks it against the dataset. It holds
 //! choices only and knows no dataset.
 
-use graphmill_disk::Backend;
+use crate::Reading;
 use graphmill_format::Direction;
 
 /// The choices of a loader; everything but the fan-outs has a default.
@@ -26,7 +26,9 @@ pub struct LoaderOptions {
     /// The edge tables whose rows are delivered; None delivers all if edge ids are stored, else none.
     pub edge_columns: Option<Vec<String>>,
     /// How rows are read.
-    pub backend: Backend,
+    pub backend: Reading,
+    /// Whether half floats are delivered as single floats.
+    pub widen: bool,
     /// The seed of all randomness.
     pub seed: u64,
     /// Whether the nodes of a batch are told by their ids in the source instead of their numbers.
@@ -45,7 +47,8 @@ impl LoaderOptions {
             direction: Direction::In,
             columns: None,
             edge_columns: None,
-            backend: Backend::Mapped,
+            backend: Reading::Auto,
+            widen: false,
             seed: 0,
             original: false,
         }
@@ -87,8 +90,13 @@ impl LoaderOptions {
     }
 
     /// Sets how rows are read.
-    pub fn backend(self, backend: Backend) -> Self {
-        LoaderOptions { backend, ..self }
+    pub fn backend(self, backend: impl Into<Reading>) -> Self {
+        LoaderOptions { backend: backend.into(), ..self }
+    }
+
+    /// Delivers half floats as single floats.
+    pub fn widen(self, widen: bool) -> Self {
+        LoaderOptions { widen, ..self }
     }
 
     /// Sets the seed of all randomness.

@@ -2,10 +2,9 @@
 
 mod made_dataset;
 
-use graphmill_disk::Backend;
 use graphmill_format::Direction;
 use graphmill_ingest::GraphOptions;
-use graphmill_load::{Batch, Column, LoaderOptions, NeighborLoader};
+use graphmill_load::{Batch, Column, LoaderOptions, NeighborLoader, Reading};
 use graphmill_sample::Sample;
 use made_dataset::{MadeDataset, NODES, edge, edge_row, x_row, y_row};
 
@@ -66,7 +65,7 @@ fn batches_do_not_depend_on_the_order_they_are_asked_for() {
         (0..loader.len()).map(|index| parts(loader.batch(epoch, index).unwrap())).collect()
     };
     let (first, second) = (all(&straight, 0), all(&straight, 1));
-    let other = loader(&made, options().backend(Backend::Pread));
+    let other = loader(&made, options().backend(Reading::Pread));
     for index in (0..other.len()).rev() {
         assert_eq!(parts(other.batch(1, index).unwrap()), second[index as usize]);
         assert_eq!(parts(other.batch(0, index).unwrap()), first[index as usize]);

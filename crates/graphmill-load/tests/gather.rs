@@ -3,7 +3,7 @@
 use graphmill_disk::Backend;
 use graphmill_format::{ElementType, TableShape};
 use graphmill_ingest::write_table;
-use graphmill_load::{Error, GatherStats, Rows};
+use graphmill_load::{Error, ReadStats, Reading, Rows};
 use graphmill_store::Table;
 use proptest::prelude::*;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn write(path: &Path, shape: TableShape) -> Vec<u8> {
     bytes
 }
 
-fn gather(rows: &Rows, ids: &[i64]) -> Result<(Vec<u8>, GatherStats), Error> {
+fn gather(rows: &Rows, ids: &[i64]) -> Result<(Vec<u8>, ReadStats), Error> {
     let mut out = vec![0xAA; ids.len() * rows.table().shape().row_length() as usize];
     let stats = rows.gather(ids, &mut out)?;
     Ok((out, stats))
@@ -55,9 +55,9 @@ proptest! {
         let backwards: Vec<i64> = all.iter().rev().copied().collect();
         let some: Vec<i64> = picks.iter().map(|p| p.index(all.len()) as i64).collect();
         let table = Table::open(&path).unwrap();
-        for backend in Backend::ALL {
+        for backend in Reading::ALL {
             let rows = Rows::open(table.clone(), backend).unwrap();
-            prop_assert_eq!(rows.backend(), backend);
+            prop_assert_eq!(rows.reading(), backend);
             for ids in [&all, &backwards, &some] {
                 let expected: Vec<u8> = ids
                     .iter()
@@ -75,16 +75,21 @@ fn neighbouring_rows_share_a_read_and_duplicates_are_read_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gd");
     let bytes = write(&path, TableShape::matrix(3000, 256, ElementType::F32).unwrap());
-    let rows = Rows::open(Table::open(&path).unwrap(), Backend::Pread).unwrap();
+    let rows = Rows::open(Table::open(&path).unwrap(), Reading::Pread).unwrap();
 
     let all: Vec<i64> = (0..3000).collect();
     let (gathered, stats) = gather(&rows, &all).unwrap();
     assert_eq!(gathered, bytes);
-    assert_eq!((stats.rows_read, stats.reads, stats.bytes_read), (3000, 12, 3000 * 1024));
+    assert_eq!((stats.from_disk, stats.requests, stats.bytes_read), (3000, 12, 3000 * 1024));
+    assert_eq!(stats.backend, Some(Backend::Pread));
 
     let (_, stats) = gather(&rows, &[7, 2999, 8, 7, 7, 6, 100]).unwrap();
-    let expected = GatherStats { rows: 7, rows_read: 5, reads: 3, bytes_read: 5 * 1024 };
-    assert_eq!(stats, expected);
+    assert_eq!((stats.rows, stats.distinct, stats.from_disk), (7, 5, 5));
+    assert_eq!((stats.requests, stats.bytes_read, stats.bytes_used), (3, 5 * 1024, 5 * 1024));
+
+    // A gap that costs less than a request is read along.
+    let (_, stats) = gather(&rows.break_even_gap(91 << 10), &[7, 100, 8]).unwrap();
+    assert_eq!((stats.requests, stats.bytes_read, stats.bytes_used), (1, 94 * 1024, 3 * 1024));
 }
 
 #[test]
@@ -93,10 +98,10 @@ fn padding_between_rows_is_not_delivered() {
     let path = folder.path().join("x.gd");
     let shape = TableShape::matrix(5, 3, ElementType::I16).unwrap().with_aligned_rows().unwrap();
     let bytes = write(&path, shape);
-    let rows = Rows::open(Table::open(&path).unwrap(), Backend::Pread).unwrap();
+    let rows = Rows::open(Table::open(&path).unwrap(), Reading::Pread).unwrap();
     let (gathered, stats) = gather(&rows, &[3, 4]).unwrap();
     assert_eq!(gathered, bytes[18..]);
-    assert_eq!((stats.reads, stats.bytes_read), (1, 512 + 6));
+    assert_eq!((stats.requests, stats.bytes_read), (1, 512 + 6));
 }
 
 #[test]
@@ -104,7 +109,7 @@ fn a_wrong_id_is_named_with_its_place_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gd");
     write(&path, TableShape::matrix(10, 2, ElementType::U8).unwrap());
-    for backend in Backend::ALL {
+    for backend in Reading::ALL {
         let rows = Rows::open(Table::open(&path).unwrap(), backend).unwrap();
         for wrong in [-1, 10, i64::MIN, i64::MAX] {
             let mut out = [0xAA; 6];
@@ -123,7 +128,7 @@ fn memory_of_the_wrong_length_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gd");
     write(&path, TableShape::matrix(10, 2, ElementType::F32).unwrap());
-    let rows = Rows::open(Table::open(&path).unwrap(), Backend::Mapped).unwrap();
+    let rows = Rows::open(Table::open(&path).unwrap(), Reading::Mapped).unwrap();
     for length in [0, 15, 17] {
         let error = rows.gather(&[1, 2], &mut vec![0; length]).unwrap_err();
         assert!(matches!(error, Error::OutputLength { ids: 2, expected: 16, .. }), "{error}");
@@ -136,11 +141,11 @@ fn a_truncated_file_is_an_error_on_every_backend() {
     let path = folder.path().join("x.gd");
     write(&path, TableShape::matrix(1000, 64, ElementType::F32).unwrap());
     let readers =
-        Backend::ALL.map(|backend| Rows::open(Table::open(&path).unwrap(), backend).unwrap());
+        Reading::ALL.map(|backend| Rows::open(Table::open(&path).unwrap(), backend).unwrap());
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(100_000).unwrap();
     for rows in readers {
         let error = gather(&rows, &[999, 5]).unwrap_err();
-        assert!(matches!(error, Error::Disk(_)), "{}: {error}", rows.backend());
+        assert!(matches!(error, Error::Disk(_)), "{}: {error}", rows.reading());
     }
 }
 
@@ -154,7 +159,7 @@ fn a_file_put_in_the_place_of_an_open_table_is_never_read_for_it() {
     let other = folder.path().join("other.gd");
     write_table(&other, shape, [Ok([9; 20])], false).unwrap();
     std::fs::rename(&other, &path).unwrap();
-    for backend in Backend::ALL {
+    for backend in Reading::ALL {
         let rows = Rows::open(table.clone(), backend).unwrap();
         assert_eq!(gather(&rows, &[4]).unwrap().0, bytes[8..10]);
     }

@@ -2,10 +2,9 @@
 
 mod made_dataset;
 
-use graphmill_disk::Backend;
 use graphmill_format::Direction;
 use graphmill_ingest::{Directions, GraphOptions};
-use graphmill_load::{Error, LoaderOptions, NeighborLoader};
+use graphmill_load::{Error, LoaderOptions, NeighborLoader, Reading};
 use made_dataset::{MadeDataset, NODES};
 
 fn options() -> LoaderOptions {
@@ -43,7 +42,7 @@ fn mistakes_are_found_before_the_first_batch() {
 fn a_budget_that_is_too_small_is_refused_and_left_as_it_was() {
     let made = MadeDataset::new(GraphOptions::new().edge_ids(true));
     let seeds: Vec<i64> = (0..60).collect();
-    let attempt = |total: u64, backend: Backend| {
+    let attempt = |total: u64, backend: Reading| {
         let dataset = made.open(total);
         let budget = dataset.budget().clone();
         let outcome = NeighborLoader::new(dataset, seeds.clone(), options().backend(backend))
@@ -51,7 +50,7 @@ fn a_budget_that_is_too_small_is_refused_and_left_as_it_was() {
         assert_eq!(budget.used(), 0);
         (outcome, budget.peak())
     };
-    for backend in Backend::ALL {
+    for backend in Reading::ALL {
         // The files were just written and may not be in memory, where sampling takes more to announce what it reads.
         attempt(1 << 30, backend).0.unwrap();
         let (outcome, peak) = attempt(1 << 30, backend);
@@ -95,7 +94,7 @@ fn batches_hold_their_memory_as_long_as_they_live() {
 #[test]
 fn a_file_cut_short_under_a_loader_is_an_error() {
     for (name, backend) in
-        [("x.1.gd", Backend::Pread), ("x.1.gd", Backend::Mapped), ("graph.1.gl", Backend::Mapped)]
+        [("x.1.gd", Reading::Pread), ("x.1.gd", Reading::Mapped), ("graph.1.gl", Reading::Mapped)]
     {
         let made = MadeDataset::new(GraphOptions::new());
         let all = options().backend(backend).batch_size(NODES as usize);

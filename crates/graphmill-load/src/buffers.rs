@@ -1,0 +1,196 @@
+//! Memory for rows that is used again and again.
+//! A fresh buffer of a batch is tens of thousands of page faults, so a buffer goes back to its pool when the last who
+//! looks at it lets go, and the next batch takes it from there. All buffers are paid for by the budget, idle ones too;
+//! a pool gives idle ones up when memory is short. It does not know what the rows are.
+
+use crate::with_unlocked::with_unlocked;
+use crate::{Error, Result};
+use graphmill_disk::{Budget, PageBuffer, Reservation};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, Weak};
+
+/// Idle buffers hold at most this share of the budget.
+const IDLE_SHARE: u64 = 4;
+/// Buffers of nearly the same length serve each other; lengths are rounded up to this share of themselves.
+const ROUNDING: usize = 16;
+
+/// Buffers of one loader.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    budget: Budget,
+    idle: Arc<Idle>,
+}
+
+/// What waits for its next use. Only ever tried, never waited for, because of forks.
+type Idle = Mutex<Vec<Memory>>;
+
+/// A buffer and its part of the budget.
+#[derive(Debug)]
+struct Memory {
+    bytes: PageBuffer,
+    held: Reservation,
+}
+
+impl Buffers {
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Buffers { budget: budget.clone(), idle: Arc::default() }
+    }
+
+    /// A buffer of `length` bytes with any content.
+    pub(crate) fn take(&self, length: usize, what: &str) -> Result<RowBuffer> {
+        let room = length.saturating_add(length / ROUNDING);
+        let fits = |memory: &Memory| memory.bytes.len() >= length && memory.bytes.len() <= room;
+        let recycle = |idle: &mut Vec<Memory>| {
+            idle.iter().position(fits).map(|place| idle.swap_remove(place))
+        };
+        let memory = match with_unlocked(&self.idle, recycle).flatten() {
+            Some(memory) => memory,
+            None => {
+                // Half of the room on top, so that a somewhat longer or shorter batch finds it fitting.
+                let capacity = length.saturating_add(length / (2 * ROUNDING));
+                let bytes = Self::memory(length as u64);
+                let held = self.with_room(|| Ok(self.budget.reserve(bytes, what)?))?;
+                Memory { bytes: PageBuffer::with_huge_pages(capacity), held }
+            }
+        };
+        let pool = Arc::downgrade(&self.idle);
+        Ok(RowBuffer { memory: Some(memory), length, pool, most: self.budget.total() / IDLE_SHARE })
+    }
+
+    /// Bytes that a buffer of `length` bytes takes from the budget.
+    pub(crate) fn memory(length: u64) -> u64 {
+        let capacity = length.saturating_add(length / (2 * ROUNDING as u64));
+        capacity.saturating_add(PageBuffer::MARGIN)
+    }
+
+    /// Bytes of the budget that lie idle.
+    pub(crate) fn idle(&self) -> u64 {
+        let sum = |idle: &mut Vec<Memory>| idle.iter().map(|memory| memory.held.bytes()).sum();
+        with_unlocked(&self.idle, sum).unwrap_or(0)
+    }
+
+    /// Does something that needs memory; if the budget says no, once more without idle buffers.
+    pub(crate) fn with_room<T>(&self, mut deed: impl FnMut() -> Result<T>) -> Result<T> {
+        match deed() {
+            Err(error) if error.is_budget() => {
+                let freed = with_unlocked(&self.idle, |idle| !std::mem::take(idle).is_empty());
+                if freed == Some(true) { deed() } else { Err(error) }
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl Error {
+    /// Whether the memory budget was too small.
+    pub(crate) fn is_budget(&self) -> bool {
+        self.budget_error().is_some()
+    }
+
+    fn budget_error(&self) -> Option<&graphmill_disk::Error> {
+        let error = match self {
+            Error::Disk(error) => error,
+            Error::Sample(error) => match &**error {
+                graphmill_sample::Error::Memory(error) => error,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        matches!(error, graphmill_disk::Error::Budget { .. }).then_some(error)
+    }
+}
+
+/// Bytes of rows. Their memory goes back to the loader when this is dropped, or is freed if the loader is gone.
+#[derive(Debug)]
+pub struct RowBuffer {
+    /// Always there until the drop.
+    memory: Option<Memory>,
+    length: usize,
+    pool: Weak<Idle>,
+    /// Bytes that may lie idle.
+    most: u64,
+}
+
+impl RowBuffer {
+    /// Bytes that it takes from the budget.
+    pub fn held(&self) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.held.bytes())
+    }
+}
+
+impl Deref for RowBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.memory.as_ref().map_or(&[], |memory| &memory.bytes[..self.length])
+    }
+}
+
+impl DerefMut for RowBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.memory.as_mut().map_or(&mut [], |memory| &mut memory.bytes[..self.length])
+    }
+}
+
+impl PartialEq for RowBuffer {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for RowBuffer {}
+
+impl Drop for RowBuffer {
+    fn drop(&mut self) {
+        let (Some(memory), Some(pool)) = (self.memory.take(), self.pool.upgrade()) else { return };
+        with_unlocked(&pool, |idle| {
+            let waiting: u64 = idle.iter().map(|memory| memory.held.bytes()).sum();
+            if waiting.saturating_add(memory.held.bytes()) <= self.most {
+                idle.push(memory);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_used_again_and_given_up_when_memory_is_short() {
+        let budget = Budget::new(1 << 20);
+        let buffers = Buffers::new(&budget);
+        let mut first = buffers.take(100_000, "a").unwrap();
+        assert_eq!((first.len(), first.held()), (100_000, Buffers::memory(100_000)));
+        first[5] = 77;
+        let address = first.as_ptr();
+        drop(first);
+        let held = budget.used();
+        assert!(held > 0);
+        // A little longer is the same buffer, much shorter is another.
+        let second = buffers.take(101_000, "a").unwrap();
+        assert_eq!((second.as_ptr(), second[5], budget.used()), (address, 77, held));
+        drop(second);
+        drop(buffers.take(50_000, "a").unwrap());
+        assert!(budget.used() > held);
+        drop(buffers.take((1 << 20) - 50_000, "a").unwrap());
+        assert_eq!(budget.used(), 0);
+        let error = buffers.take(1 << 20, "too much").unwrap_err();
+        assert!(error.is_budget() && error.to_string().contains("too much"));
+    }
+
+    #[test]
+    fn buffers_outlive_their_pool_and_the_idle_are_few() {
+        let budget = Budget::new(1 << 20);
+        let buffers = Buffers::new(&budget);
+        let some: Vec<_> = (0..8).map(|_| buffers.take(100_000, "a").unwrap()).collect();
+        drop(some);
+        assert!(budget.used() <= budget.total() / IDLE_SHARE);
+        let last = buffers.take(0, "a").unwrap();
+        assert!(last.is_empty());
+        let last = buffers.take(1000, "a").unwrap();
+        drop(buffers);
+        assert!(budget.used() > 0 && last.len() == 1000);
+        drop(last);
+    }
+}
