@@ -114,7 +114,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A name is not that of a read backend.
-    #[error("`{name}` is not a read backend: use mapped or pread")]
+    #[error("`{name}` is not a read backend: use mapped, pread or ring")]
     UnknownBackend {
         /// The name as given.
         name: String,

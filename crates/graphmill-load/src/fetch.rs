@@ -9,14 +9,16 @@ use graphmill_disk::ReadAt;
 /// Fewer requests are not worth waking another thread.
 const WORTH_SHARING: usize = 32;
 
-/// How many threads read at once, at most.
-pub(crate) fn fetch_threads() -> Result<usize> {
-    Ok(graphmill_disk::pool()?.current_num_threads())
+/// Bytes of memory that [`fetch`] takes at most for so many requests, none of them longer than `longest`.
+pub(crate) fn fetch_memory(reader: &dyn ReadAt, requests: usize, longest: u64) -> u64 {
+    let all = || graphmill_disk::pool().map_or(1, |pool| pool.current_num_threads() as u64);
+    let threads = if requests < WORTH_SHARING { 1 } else { all() };
+    reader.read_memory(longest).saturating_mul(threads)
 }
 
 /// Reads every range of a plan and gives it to `deliver` with its number, from any thread and in any order.
 ///
-/// Takes [`ReadAt::read_memory`] of the longest range for each of [`fetch_threads`].
+/// Takes as much memory as [`fetch_memory`] says.
 pub(crate) fn fetch(
     reader: &dyn ReadAt,
     plan: &ReadPlan,

@@ -3,7 +3,7 @@
 //! threads; everything else is read once per distinct row, in the order of the file, near rows in one request, and
 //! copied from there to every place that wants it. It does not know whose rows they are.
 
-use crate::fetch::{fetch, fetch_threads};
+use crate::fetch::{fetch, fetch_memory};
 use crate::read_plan::{BLOCK, ReadPlan};
 use crate::resident_copy::copy_rows;
 use crate::row_copy::RowCopy;
@@ -68,8 +68,7 @@ impl Rows {
         // Twice: what is in the page cache is taken out of the order.
         let order = 2 * RowOrder::memory(places) + ScatterBuffer::memory(places);
         let longest = self.merging.longest_read(&self.places());
-        let threads = fetch_threads().unwrap_or(1) as u64;
-        let queues = reader.read_memory(longest).saturating_mul(threads);
+        let queues = fetch_memory(reader.as_ref(), places, longest);
         (order + ReadPlan::memory(places)).saturating_add(queues)
     }
 

@@ -6,6 +6,7 @@ use crate::buffers::Buffers;
 use crate::columns::Columns;
 use crate::epoch::{BatchSeeds, EpochOrder};
 use crate::epoch_batches::EpochBatches;
+use crate::heat::Heat;
 use crate::hot_rows::HotRows;
 use crate::loader_stats::{LoaderStats, LoaderSums};
 use crate::sampled_batch::SampledBatch;
@@ -16,6 +17,9 @@ use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Sample, Scratch, check_fanouts, sample_within};
 use graphmill_store::Dataset;
 use std::sync::{Arc, Mutex};
+
+/// Batches that tell which rows are hot, if nothing else does.
+const PRESAMPLED: usize = 4;
 
 /// Makes the batches of a dataset. Any number of threads may ask it for batches at once.
 #[derive(Debug)]
@@ -31,7 +35,8 @@ pub struct NeighborLoader {
     // All are only ever tried: whoever does not get one makes its own, or does without.
     idle: Mutex<Vec<Scratch>>,
     latest: Mutex<Option<Arc<Order>>>,
-    pub(crate) hot: Mutex<Option<Arc<HotRows>>>,
+    /// The hot rows, or that there shall be none; outside None until the first window.
+    hot: Mutex<Option<Option<Arc<HotRows>>>>,
     _seeds_memory: Reservation,
 }
 
@@ -121,6 +126,44 @@ impl NeighborLoader {
     /// What reading has taken so far.
     pub fn stats(&self) -> LoaderStats {
         self.sums.total(self.dataset.budget())
+    }
+
+    /// The hot rows, or that there are none, if that was decided already.
+    pub(crate) fn known_hot_rows(&self) -> Option<Option<Arc<HotRows>>> {
+        if !self.options.hot_rows {
+            return Some(None);
+        }
+        with_unlocked(&self.hot, |hot| hot.clone()).flatten()
+    }
+
+    /// How many batches tell which rows are hot, if nothing else does.
+    pub(crate) fn presampled(&self) -> usize {
+        let heat = Heat::of(&self.dataset, self.options.direction);
+        if matches!(heat, Heat::Batches) { PRESAMPLED } else { 1 }
+    }
+
+    /// Reads hot rows of so many bytes, unless another loader has some, and remembers them. Goes without if that does
+    /// not fit.
+    pub(crate) fn make_hot_rows(
+        &self,
+        bytes: u64,
+        batches: &[&[i64]],
+    ) -> Result<Option<Arc<HotRows>>> {
+        let followed = self.options.direction;
+        let hot = match HotRows::shared(&self.columns, followed) {
+            Some(shared) => Some(shared),
+            None => match HotRows::read(&self.dataset, &self.columns, followed, bytes, batches) {
+                Ok((hot, stats)) => {
+                    self.sums.reads.add(&stats);
+                    hot
+                }
+                Err(error) if error.is_budget() => None,
+                Err(error) => return Err(error),
+            },
+        };
+        self.sums.hot_rows(hot.as_ref().map_or(0, |hot| hot.ids.len()));
+        with_unlocked(&self.hot, |known| *known = Some(hot.clone()));
+        Ok(hot)
     }
 
     /// Samples a batch without its rows.

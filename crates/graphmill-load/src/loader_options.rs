@@ -27,6 +27,10 @@ pub struct LoaderOptions {
     pub edge_columns: Option<Vec<String>>,
     /// How rows are read.
     pub backend: Reading,
+    /// The most batches that are read together; None reads as many as the memory allows.
+    pub window: Option<usize>,
+    /// Whether the rows that are wanted most often are kept in memory.
+    pub hot_rows: bool,
     /// Whether half floats are delivered as single floats.
     pub widen: bool,
     /// The seed of all randomness.
@@ -48,6 +52,8 @@ impl LoaderOptions {
             columns: None,
             edge_columns: None,
             backend: Reading::Auto,
+            window: None,
+            hot_rows: true,
             widen: false,
             seed: 0,
             original: false,
@@ -92,6 +98,16 @@ impl LoaderOptions {
     /// Sets how rows are read.
     pub fn backend(self, backend: impl Into<Reading>) -> Self {
         LoaderOptions { backend: backend.into(), ..self }
+    }
+
+    /// Sets the most batches that are read together, at least one; None reads as many as the memory allows.
+    pub fn window(self, window: Option<usize>) -> Self {
+        LoaderOptions { window: window.map(|batches| batches.max(1)), ..self }
+    }
+
+    /// Keeps the rows that are wanted most often in memory, or does not.
+    pub fn hot_rows(self, hot_rows: bool) -> Self {
+        LoaderOptions { hot_rows, ..self }
     }
 
     /// Delivers half floats as single floats.

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) const BREAK_EVEN_GAP: u64 = 32 << 10;
 /// Longer reads gain nothing more and hold a buffer for longer.
 pub(crate) const LONGEST_READ: u64 = 256 << 10;
-/// What a disk reads at once, whatever is asked of it.
+/// What a disk reads at once, whatever is asked of it; rows that share one must not be read twice.
 pub(crate) const BLOCK: u64 = 4096;
 
 /// Where the rows of a table lie in its file.

@@ -5,7 +5,7 @@
 use crate::read_plan::{BLOCK, BREAK_EVEN_GAP, LONGEST_READ, Merging, RowPlaces};
 use crate::row_copy::RowCopy;
 use crate::{Reading, Result};
-use graphmill_disk::{Pread, Presence, ReadAt};
+use graphmill_disk::{Pread, Presence, ReadAt, Ring};
 use graphmill_format::{ElementType, TableShape};
 use graphmill_store::Table;
 use std::sync::Arc;
@@ -30,11 +30,9 @@ impl Rows {
         let reader: Option<Arc<dyn ReadAt>> = match reading {
             Reading::Mapped => None,
             Reading::Pread => Some(Arc::new(Pread::of(table.mapped())?)),
-            Reading::Auto | Reading::Ring => Some(Arc::new(Pread::of(table.mapped())?)),
+            Reading::Auto | Reading::Ring => Some(Arc::new(Ring::of(table.mapped())?)),
         };
-        // Past the page cache whole blocks are read; rows that share one must not be read twice.
-        let block = if matches!(reading, Reading::Auto | Reading::Ring) { BLOCK } else { 1 };
-        let merging = Merging { gap: BREAK_EVEN_GAP, longest: LONGEST_READ, block };
+        let merging = Merging { gap: BREAK_EVEN_GAP, longest: LONGEST_READ, block: BLOCK };
         let how = RowCopy::Plain;
         Ok(Rows { table, reading, reader, presence: Arc::default(), how, merging })
     }

@@ -31,8 +31,6 @@ pub(crate) struct WindowPlan {
     sources: Vec<u32>,
     /// Where the sources of each batch begin, and where the last ends.
     starts: Vec<usize>,
-    /// How many of the wanted rows are hot.
-    hot: u64,
 }
 
 impl WindowPlan {
@@ -75,7 +73,7 @@ impl WindowPlan {
             }
             sources[order.place(pair)] = rows.len() as u32 - 1;
         }
-        WindowPlan { rows, sources, starts, hot: (count - missing) as u64 }
+        WindowPlan { rows, sources, starts }
     }
 
     /// Number of distinct rows that are not hot.
@@ -83,14 +81,9 @@ impl WindowPlan {
         self.rows.len()
     }
 
-    /// The distinct rows that are not hot, ascending.
-    pub(crate) fn rows(&self) -> &[u64] {
-        &self.rows
-    }
-
-    /// How many of the wanted rows are hot.
-    pub(crate) fn hot(&self) -> u64 {
-        self.hot
+    /// Bytes that it takes once it is made.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.rows.len() * size_of::<u64>() + self.sources.len() * size_of::<u32>()) as u64
     }
 
     fn sources(&self, batch: usize) -> &[u32] {

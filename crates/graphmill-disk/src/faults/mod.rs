@@ -25,6 +25,7 @@
 
 mod image;
 mod memory_of_disk;
+pub mod reads;
 
 pub use image::Image;
 

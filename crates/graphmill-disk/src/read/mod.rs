@@ -3,12 +3,21 @@
 //! battery in `tests/conformance.rs` holds every backend to the same behaviour.
 //! Nothing here knows what the bytes mean.
 
+#[cfg(target_os = "linux")]
+mod arena;
+mod call;
+mod direct;
 mod mapped;
+mod piece;
 mod pread;
+mod readers;
+mod ring;
+mod source;
 
 pub use mapped::Mapped;
 pub use pread::Pread;
 pub(crate) use pread::fill_at;
+pub use ring::{Ring, RingDenied, ring_available};
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -29,11 +38,14 @@ pub enum Backend {
     Mapped,
     /// Positioned reads: works everywhere, never faults on a truncated file.
     Pread,
+    /// Many requests in flight by `io_uring`, past the page cache: best when the data does not fit into memory. Where
+    /// the system has or allows no rings, `pread` takes its place.
+    Ring,
 }
 
 impl Backend {
     /// Every backend this build knows, so that tests and messages cannot forget one.
-    pub const ALL: [Self; 2] = [Self::Mapped, Self::Pread];
+    pub const ALL: [Self; 3] = [Self::Mapped, Self::Pread, Self::Ring];
 }
 
 impl fmt::Display for Backend {
@@ -41,6 +53,7 @@ impl fmt::Display for Backend {
         formatter.pad(match self {
             Self::Mapped => "mapped",
             Self::Pread => "pread",
+            Self::Ring => "ring",
         })
     }
 }
@@ -151,6 +164,16 @@ pub fn open(path: impl AsRef<Path>, backend: Backend) -> Result<Arc<dyn ReadAt>>
     Ok(match backend {
         Backend::Mapped => Arc::new(Mapped::open(path)?),
         Backend::Pread => Arc::new(Pread::open(path)?),
+        Backend::Ring => Arc::new(Ring::open(path)?),
+    })
+}
+
+/// Reads the very file that `mapped` has open through `backend`, even if its path names another one by now.
+pub fn open_same(mapped: &Arc<Mapped>, backend: Backend) -> Result<Arc<dyn ReadAt>> {
+    Ok(match backend {
+        Backend::Mapped => mapped.clone(),
+        Backend::Pread => Arc::new(Pread::of(mapped)?),
+        Backend::Ring => Arc::new(Ring::of(mapped)?),
     })
 }
 
@@ -166,7 +189,7 @@ impl Opened {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true);
-        // Opening a pipe would wait for its writer for ever; regular files ignore the flag.
+        // Opening a pipe would wait for its writer for ever.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
         let file = options.open(path).map_err(|source| Error::io("open", path, source))?;
@@ -175,6 +198,11 @@ impl Opened {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
             return Err(Error::io("open", path, source));
         }
+        // Plain reads of regular files ignore the flag, but a ring would not wait for what is not cached.
+        #[cfg(unix)]
+        rustix::fs::fcntl_getfl(&file)
+            .and_then(|flags| rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK))
+            .map_err(|source| Error::io("open", path, source.into()))?;
         Ok(Self { file, path: path.to_path_buf(), length: metadata.len() })
     }
 

@@ -1,39 +1,51 @@
-//! The `pread` backend: one positioned read per range.
-//! It is the reference the other backends are compared with, works on every system, and turns a
-//! truncated file into an error at any moment. It must not know what the bytes mean.
+//! The `pread` backend: positioned reads.
+//! It is the reference the other backends are compared with, takes the ring's place where there is none, works on every
+//! system, and turns a truncated file into an error at any moment. It must not know what the bytes mean.
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::{Backend, Mapped, Opened, ReadAt};
+use super::source::Source;
+use super::{Backend, Mapped, Opened, ReadAt, call};
 use crate::error::{Error, Result};
 
-/// A file read by position.
+/// A file read by position; many ranges at once by a pool of threads that do nothing else.
 #[derive(Debug)]
 pub struct Pread {
-    opened: Opened,
+    source: Arc<Source>,
 }
 
 impl Pread {
     /// Opens a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self { opened: Opened::open(path.as_ref())? })
+        Ok(Self::over(Opened::open(path.as_ref())?))
     }
 
     /// Reads the very file that `mapped` has open, even if its path names another one by now.
     pub fn of(mapped: &Mapped) -> Result<Self> {
-        Ok(Self { opened: mapped.opened().try_clone()? })
+        Ok(Self::over(mapped.opened().try_clone()?))
+    }
+
+    fn over(opened: Opened) -> Self {
+        Self { source: Arc::new(Source::new(opened)) }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn source(&self) -> &Source {
+        &self.source
     }
 }
 
 impl ReadAt for Pread {
     fn path(&self) -> &Path {
-        &self.opened.path
+        &self.source.opened.path
     }
 
     fn len(&self) -> u64 {
-        self.opened.length
+        self.source.opened.length
     }
 
     fn backend(&self) -> Backend {
@@ -41,28 +53,37 @@ impl ReadAt for Pread {
     }
 
     fn file(&self) -> &File {
-        &self.opened.file
+        &self.source.opened.file
     }
 
     fn check_length(&self) -> Result<()> {
-        self.opened.check_length()
+        self.source.opened.check_length()
     }
 
     fn read_exact_at(&self, offset: u64, into: &mut [u8]) -> Result<()> {
+        let opened = &self.source.opened;
         let wanted = into.len() as u64;
-        self.opened.check_range(offset, wanted)?;
-        let filled = fill_at(&self.opened.file, offset, into)
-            .map_err(|source| Error::io("read", &self.opened.path, source))?;
+        opened.check_range(offset, wanted)?;
+        let filled = fill_at(&opened.file, offset, into)
+            .map_err(|source| Error::io("read", &opened.path, source))?;
         if filled < into.len() {
-            return Err(self.opened.truncated(offset, wanted, self.opened.length_now()?));
+            return Err(opened.truncated(offset, wanted, opened.length_now()?));
         }
         Ok(())
+    }
+
+    fn read_each(&self, ranges: &[Range<u64>], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        call::read_each(&self.source, ranges, take)
+    }
+
+    fn read_memory(&self, longest: u64) -> u64 {
+        call::memory(longest)
     }
 }
 
 /// Reads until `into` is full or the file ends, and says how many bytes that were.
 pub(crate) fn fill_at(file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-    fill(into, |filled, rest| read_at(file, offset + filled as u64, rest))
+    fill(into, |filled, rest| read_once(file, offset + filled as u64, rest))
 }
 
 /// Asks `read` again after signals and short reads until `into` is full or nothing comes.
@@ -80,6 +101,14 @@ fn fill(
         }
     }
     Ok(filled)
+}
+
+/// One read, which may be short or fail for a passing reason.
+pub(super) fn read_once(file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+    let outcome = read_at(file, offset, into);
+    #[cfg(feature = "faults")]
+    let outcome = crate::faults::reads::judge(outcome, into);
+    outcome
 }
 
 #[cfg(unix)]

@@ -1,0 +1,325 @@
+//! The batches of an epoch in their order, read several at a time.
+//! Batches are sampled ahead, and as many as the memory allows are read as one window; batches whose rows are in the page
+//! cache are made one by one, since there is nothing to plan. Memory that is short costs speed first: the window before
+//! goes, then windows become shorter, then batches are read alone; only a batch that does not fit by itself is an error.
+
+use crate::hot_rows::HotRows;
+use crate::sampled_batch::SampledBatch;
+use crate::window::{Window, WindowPlan};
+use crate::{Batch, Column, NeighborLoader, ReadStats, Result};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// More batches than this gain little and make the next one wait.
+const MOST_BATCHES: usize = 64;
+
+/// Makes the batches of an epoch; see [`NeighborLoader::epoch`].
+#[derive(Debug)]
+pub struct EpochBatches {
+    loader: Arc<NeighborLoader>,
+    epoch: u64,
+    /// The next batch to sample.
+    next: u64,
+    /// Sampled, and in no window yet.
+    sampled: VecDeque<SampledBatch>,
+    /// Whose rows are in the window, or are to be gathered if there is none.
+    ready: VecDeque<SampledBatch>,
+    /// The place of the first of them in the window.
+    place: usize,
+    windows: Windows,
+    /// How many batches the next window may have: the first come soon, later windows are long.
+    width: usize,
+    /// What part of the rows that batches lack was distinct in the window before.
+    distinct_share: f64,
+    is_finished: bool,
+}
+
+/// The rows of nodes and edges; None if they are not read together.
+#[derive(Debug, Default)]
+struct Windows {
+    nodes: Option<Window>,
+    edges: Option<Window>,
+}
+
+impl Windows {
+    fn bytes(&self) -> u64 {
+        self.nodes.iter().chain(&self.edges).map(Window::bytes).sum()
+    }
+}
+
+impl Iterator for EpochBatches {
+    type Item = Result<Batch>;
+
+    fn next(&mut self) -> Option<Result<Batch>> {
+        if self.is_finished {
+            return None;
+        }
+        let outcome = self.next_batch().transpose();
+        self.is_finished = !matches!(outcome, Some(Ok(_)));
+        outcome
+    }
+}
+
+impl EpochBatches {
+    pub(crate) fn new(loader: Arc<NeighborLoader>, epoch: u64, first: u64) -> Self {
+        EpochBatches {
+            loader,
+            epoch,
+            next: first,
+            sampled: VecDeque::new(),
+            ready: VecDeque::new(),
+            place: 0,
+            windows: Windows::default(),
+            width: 1,
+            distinct_share: 1.0,
+            is_finished: false,
+        }
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        if self.ready.is_empty() && !self.fill()? {
+            return Ok(None);
+        }
+        let Some(sampled) = self.ready.pop_front() else { return Ok(None) };
+        let loader = self.loader.clone();
+        let outcome = match self.assemble(&sampled) {
+            Err(error) if error.is_budget() => {
+                self.forget_ahead(sampled.index);
+                loader.gathered(&sampled.sample)
+            }
+            outcome => outcome,
+        };
+        let (columns, edge_columns) =
+            outcome.map_err(|error| loader.too_large(error, self.epoch, &sampled))?;
+        self.place += 1;
+        loader.finished(sampled, columns, edge_columns).map(Some)
+    }
+
+    /// The rows of the first batch that is ready.
+    fn assemble(&self, sampled: &SampledBatch) -> Result<(Vec<Column>, Vec<Column>)> {
+        let loader = &self.loader;
+        let (buffers, budget) = (&loader.buffers, loader.dataset().budget());
+        let rows = |window: &Option<Window>, columns: &crate::columns::Columns, ids: &[i64]| {
+            let (rows, stats) = match window {
+                Some(window) => window.assemble(self.place, ids, columns, buffers, budget)?,
+                None => columns.gather(ids, buffers, budget)?,
+            };
+            loader.sums.reads.add(&stats);
+            Ok(rows)
+        };
+        let columns = rows(&self.windows.nodes, &loader.columns, &sampled.sample.nodes)?;
+        let edges = &sampled.sample.edge_ids;
+        Ok((columns, rows(&self.windows.edges, &loader.edge_columns, edges)?))
+    }
+
+    /// Gives up all that was done ahead of a batch; it will be done again.
+    fn forget_ahead(&mut self, index: u64) {
+        self.windows = Windows::default();
+        self.ready.clear();
+        self.sampled.clear();
+        (self.next, self.width) = (index + 1, 1);
+    }
+
+    /// Makes batches ready; false if there are no more.
+    fn fill(&mut self) -> Result<bool> {
+        let loader = self.loader.clone();
+        if self.sampled.is_empty() {
+            if self.next >= loader.len() {
+                return Ok(false);
+            }
+            self.sample_next()?;
+        }
+        let sample = &self.sampled[0].sample;
+        let can_hold = |num_rows, places| WindowPlan::can_hold(num_rows, places);
+        let (nodes, edges) = (self.num_nodes(), self.num_edges());
+        let cold_nodes = can_hold(nodes, sample.nodes.len()) && loader.columns.are_cold(&sample.nodes)?;
+        let cold_edges = can_hold(edges, sample.edge_ids.len())
+            && loader.edge_columns.are_cold(&sample.edge_ids)?;
+        let mut count = 1;
+        let mut windows = None;
+        if cold_nodes || cold_edges {
+            let hot = if cold_nodes { self.hot()? } else { None };
+            count = self.sample_ahead(hot.as_deref())?;
+            while windows.is_none() && count > 0 {
+                match self.read(count, cold_nodes.then(|| hot.clone()), cold_edges) {
+                    Ok(read) => windows = Some(read),
+                    Err(error) if !error.is_budget() => return Err(error),
+                    Err(_) if self.windows.bytes() > 0 => self.windows = Windows::default(),
+                    Err(_) => count /= 2,
+                }
+            }
+        }
+        if windows.is_some() {
+            loader.sums.count_window(count);
+            self.width = (2 * self.width).min(loader.options().window.unwrap_or(MOST_BATCHES));
+        }
+        self.windows = windows.unwrap_or_default();
+        self.ready.extend(self.sampled.drain(..count.max(1)));
+        self.place = 0;
+        Ok(true)
+    }
+
+    fn num_nodes(&self) -> u64 {
+        self.loader.dataset().graph().num_nodes()
+    }
+
+    fn num_edges(&self) -> u64 {
+        let rows = self.loader.edge_columns.rows().map(|rows| rows.table().shape().rows());
+        rows.max().unwrap_or(0)
+    }
+
+    fn sample_next(&mut self) -> Result<()> {
+        let loader = &self.loader;
+        let sampled = loader.buffers.with_room(|| loader.sampled(self.epoch, self.next))?;
+        self.sampled.push_back(sampled);
+        self.next += 1;
+        Ok(())
+    }
+
+    /// Samples as many batches as a window can hold; at least one is there.
+    fn sample_ahead(&mut self, hot: Option<&HotRows>) -> Result<usize> {
+        let budget = self.loader.dataset().budget().clone();
+        let lists: u64 = self.sampled.iter().map(|sampled| sampled.memory.bytes()).sum();
+        let own = self.windows.bytes() + self.loader.buffers.idle() + lists;
+        // The window before stays until this one is read, so each has half.
+        let limit = (budget.free() + own).saturating_sub(self.delivery_bytes()) / 2;
+        let most = self.width.min(self.loader.options().window.unwrap_or(MOST_BATCHES));
+        let (mut count, mut bytes, mut nodes, mut edges) = (0, 0_u64, 0, 0);
+        while count < most {
+            if count == self.sampled.len() {
+                if self.next >= self.loader.len() {
+                    break;
+                }
+                match self.sample_next() {
+                    Err(error) if error.is_budget() => break,
+                    outcome => outcome?,
+                }
+            }
+            let sampled = &self.sampled[count];
+            nodes += sampled.sample.nodes.len();
+            edges += sampled.sample.edge_ids.len();
+            bytes = bytes.saturating_add(self.window_bytes(sampled, hot));
+            let can_hold = WindowPlan::can_hold(self.num_nodes(), nodes)
+                && WindowPlan::can_hold(self.num_edges(), edges);
+            if count > 0 && (bytes > limit || !can_hold) {
+                break;
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Bytes that one more batch takes in a window, its lists included.
+    fn window_bytes(&self, sampled: &SampledBatch, hot: Option<&HotRows>) -> u64 {
+        let sample = &sampled.sample;
+        let bytes = |places: usize, missing: usize, row_bytes: u64| {
+            let distinct = (missing as f64 * self.distinct_share).ceil() as u64;
+            distinct.saturating_mul(row_bytes).saturating_add(WindowPlan::memory(places, missing))
+        };
+        let missing = missing(&sample.nodes, hot);
+        let nodes =
+            bytes(sample.nodes.len(), missing, self.loader.columns.stored_row_bytes());
+        let edges = sample.edge_ids.len();
+        let edges = bytes(edges, edges, self.loader.edge_columns.stored_row_bytes());
+        sampled.memory.bytes().saturating_add(nodes).saturating_add(edges)
+    }
+
+    /// Bytes that are kept free: for reading, for the batch that is delivered next and for the one before it.
+    fn delivery_bytes(&self) -> u64 {
+        let sample = &self.sampled[0].sample;
+        let (nodes, edges) = (sample.nodes.len(), sample.edge_ids.len());
+        let (columns, edge_columns) = (&self.loader.columns, &self.loader.edge_columns);
+        let rows = columns.delivered_bytes(nodes).saturating_add(edge_columns.delivered_bytes(edges));
+        let work = columns.work_bytes(nodes).max(edge_columns.work_bytes(edges));
+        rows.saturating_mul(2).saturating_add(work)
+    }
+
+    /// Reads the first `count` sampled batches together.
+    fn read(
+        &mut self,
+        count: usize,
+        nodes: Option<Option<Arc<HotRows>>>,
+        edges: bool,
+    ) -> Result<Windows> {
+        let loader = self.loader.clone();
+        let mut windows = Windows::default();
+        let samples = || self.sampled.iter().take(count).map(|sampled| &sampled.sample);
+        if let Some(hot) = nodes {
+            let lists: Vec<&[i64]> = samples().map(|sample| sample.nodes.as_slice()).collect();
+            let before = self.windows.nodes.as_ref();
+            let (window, share) =
+                read_window(&loader, &loader.columns, self.num_nodes(), &lists, hot, before)?;
+            windows.nodes = Some(window);
+            self.distinct_share = share;
+        }
+        if edges {
+            let samples = self.sampled.iter().take(count).map(|sampled| &sampled.sample);
+            let lists: Vec<&[i64]> = samples.map(|sample| sample.edge_ids.as_slice()).collect();
+            let before = self.windows.edges.as_ref();
+            let columns = &loader.edge_columns;
+            let (window, _) =
+                read_window(&loader, columns, self.num_edges(), &lists, None, before)?;
+            windows.edges = Some(window);
+        }
+        Ok(windows)
+    }
+
+    /// The hot rows; made by the first who needs them, if there is memory for any.
+    fn hot(&mut self) -> Result<Option<Arc<HotRows>>> {
+        let loader = self.loader.clone();
+        if let Some(known) = loader.known_hot_rows() {
+            return Ok(known);
+        }
+        while self.sampled.len() < loader.presampled() && self.next < loader.len() {
+            match self.sample_next() {
+                Err(error) if error.is_budget() => break,
+                outcome => outcome?,
+            }
+        }
+        let first = &self.sampled[0];
+        let free = loader.dataset().budget().free();
+        let one = self.window_bytes(first, None).saturating_add(self.delivery_bytes());
+        // Not more than the batches to come would read: a short epoch does not pay for a large table.
+        let rest = loader.len() - self.next + self.sampled.len() as u64;
+        let asked = first.sample.nodes.len() as u64 * rest;
+        let useful = asked.saturating_mul(loader.columns.stored_row_bytes());
+        let bytes = (free / 4).min(free.saturating_sub(one.saturating_mul(2))).min(useful);
+        let lists: Vec<&[i64]> =
+            self.sampled.iter().map(|sampled| sampled.sample.nodes.as_slice()).collect();
+        loader.make_hot_rows(bytes, &lists)
+    }
+}
+
+/// How many of the rows are not hot.
+fn missing(rows: &[i64], hot: Option<&HotRows>) -> usize {
+    match hot {
+        None => rows.len(),
+        Some(hot) => rows.iter().filter(|row| hot.ids.place(**row as u64).is_none()).count(),
+    }
+}
+
+/// Plans and reads one window, and says what part of its missing rows was distinct.
+fn read_window(
+    loader: &NeighborLoader,
+    columns: &crate::columns::Columns,
+    num_rows: u64,
+    lists: &[&[i64]],
+    hot: Option<Arc<HotRows>>,
+    before: Option<&Window>,
+) -> Result<(Window, f64)> {
+    let budget = loader.dataset().budget();
+    for rows in columns.rows() {
+        lists.iter().try_for_each(|list| rows.check_ids(list))?;
+    }
+    let places = lists.iter().map(|list| list.len()).sum();
+    let missing: usize = lists.iter().map(|list| missing(list, hot.as_deref())).sum();
+    let bytes = WindowPlan::memory(places, missing);
+    let mut memory = loader.buffers.with_room(|| Ok(budget.reserve(bytes, "a window")?))?;
+    let plan = WindowPlan::new(num_rows, lists, hot.as_ref().map(|hot| &hot.ids));
+    memory.shrink(bytes - plan.bytes());
+    let share = plan.distinct() as f64 / missing.max(1) as f64;
+    let (window, stats): (Window, ReadStats) =
+        Window::read(plan, columns, hot, before, &loader.buffers, budget, memory)?;
+    loader.sums.reads.add(&stats);
+    Ok((window, share))
+}
