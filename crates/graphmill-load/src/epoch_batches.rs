@@ -3,15 +3,15 @@
 //! cache are made one by one, since there is nothing to plan. Memory that is short costs speed first: the window before
 //! goes, then windows become shorter, then batches are read alone; only a batch that does not fit by itself is an error.
 
+use crate::columns::Columns;
+use crate::hot_ids::HotIds;
 use crate::hot_rows::HotRows;
 use crate::sampled_batch::SampledBatch;
 use crate::window::{Window, WindowPlan};
+use crate::window_size::missing;
 use crate::{Batch, Column, NeighborLoader, ReadStats, Result};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// More batches than this gain little and make the next one wait.
-const MOST_BATCHES: usize = 64;
 
 /// Makes the batches of an epoch; see [`NeighborLoader::epoch`].
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl EpochBatches {
     fn assemble(&self, sampled: &SampledBatch) -> Result<(Vec<Column>, Vec<Column>)> {
         let loader = &self.loader;
         let (buffers, budget) = (&loader.buffers, loader.dataset().budget());
-        let rows = |window: &Option<Window>, columns: &crate::columns::Columns, ids: &[i64]| {
+        let rows = |window: &Option<Window>, columns: &Columns, ids: &[i64]| -> Result<_> {
             let (rows, stats) = match window {
                 Some(window) => window.assemble(self.place, ids, columns, buffers, budget)?,
                 None => columns.gather(ids, buffers, budget)?,
@@ -132,14 +132,15 @@ impl EpochBatches {
         let sample = &self.sampled[0].sample;
         let can_hold = |num_rows, places| WindowPlan::can_hold(num_rows, places);
         let (nodes, edges) = (self.num_nodes(), self.num_edges());
-        let cold_nodes = can_hold(nodes, sample.nodes.len()) && loader.columns.are_cold(&sample.nodes)?;
+        let cold_nodes =
+            can_hold(nodes, sample.nodes.len()) && loader.columns.are_cold(&sample.nodes)?;
         let cold_edges = can_hold(edges, sample.edge_ids.len())
             && loader.edge_columns.are_cold(&sample.edge_ids)?;
         let mut count = 1;
         let mut windows = None;
         if cold_nodes || cold_edges {
             let hot = if cold_nodes { self.hot()? } else { None };
-            count = self.sample_ahead(hot.as_deref())?;
+            count = self.sample_ahead(hot.as_ref().map(|hot| &hot.ids))?;
             while windows.is_none() && count > 0 {
                 match self.read(count, cold_nodes.then(|| hot.clone()), cold_edges) {
                     Ok(read) => windows = Some(read),
@@ -151,7 +152,7 @@ impl EpochBatches {
         }
         if windows.is_some() {
             loader.sums.count_window(count);
-            self.width = (2 * self.width).min(loader.options().window.unwrap_or(MOST_BATCHES));
+            self.width = (2 * self.width).min(loader.most_batches());
         }
         self.windows = windows.unwrap_or_default();
         self.ready.extend(self.sampled.drain(..count.max(1)));
@@ -177,13 +178,12 @@ impl EpochBatches {
     }
 
     /// Samples as many batches as a window can hold; at least one is there.
-    fn sample_ahead(&mut self, hot: Option<&HotRows>) -> Result<usize> {
+    fn sample_ahead(&mut self, hot: Option<&HotIds>) -> Result<usize> {
         let budget = self.loader.dataset().budget().clone();
         let lists: u64 = self.sampled.iter().map(|sampled| sampled.memory.bytes()).sum();
         let own = self.windows.bytes() + self.loader.buffers.idle() + lists;
-        // The window before stays until this one is read, so each has half.
-        let limit = (budget.free() + own).saturating_sub(self.delivery_bytes()) / 2;
-        let most = self.width.min(self.loader.options().window.unwrap_or(MOST_BATCHES));
+        let limit = self.loader.window_limit(budget.free() + own, &self.sampled[0]);
+        let most = self.width.min(self.loader.most_batches());
         let (mut count, mut bytes, mut nodes, mut edges) = (0, 0_u64, 0, 0);
         while count < most {
             if count == self.sampled.len() {
@@ -198,7 +198,8 @@ impl EpochBatches {
             let sampled = &self.sampled[count];
             nodes += sampled.sample.nodes.len();
             edges += sampled.sample.edge_ids.len();
-            bytes = bytes.saturating_add(self.window_bytes(sampled, hot));
+            let more = self.loader.window_bytes(sampled, hot, self.distinct_share);
+            bytes = bytes.saturating_add(more);
             let can_hold = WindowPlan::can_hold(self.num_nodes(), nodes)
                 && WindowPlan::can_hold(self.num_edges(), edges);
             if count > 0 && (bytes > limit || !can_hold) {
@@ -207,31 +208,6 @@ impl EpochBatches {
             count += 1;
         }
         Ok(count)
-    }
-
-    /// Bytes that one more batch takes in a window, its lists included.
-    fn window_bytes(&self, sampled: &SampledBatch, hot: Option<&HotRows>) -> u64 {
-        let sample = &sampled.sample;
-        let bytes = |places: usize, missing: usize, row_bytes: u64| {
-            let distinct = (missing as f64 * self.distinct_share).ceil() as u64;
-            distinct.saturating_mul(row_bytes).saturating_add(WindowPlan::memory(places, missing))
-        };
-        let missing = missing(&sample.nodes, hot);
-        let nodes =
-            bytes(sample.nodes.len(), missing, self.loader.columns.stored_row_bytes());
-        let edges = sample.edge_ids.len();
-        let edges = bytes(edges, edges, self.loader.edge_columns.stored_row_bytes());
-        sampled.memory.bytes().saturating_add(nodes).saturating_add(edges)
-    }
-
-    /// Bytes that are kept free: for reading, for the batch that is delivered next and for the one before it.
-    fn delivery_bytes(&self) -> u64 {
-        let sample = &self.sampled[0].sample;
-        let (nodes, edges) = (sample.nodes.len(), sample.edge_ids.len());
-        let (columns, edge_columns) = (&self.loader.columns, &self.loader.edge_columns);
-        let rows = columns.delivered_bytes(nodes).saturating_add(edge_columns.delivered_bytes(edges));
-        let work = columns.work_bytes(nodes).max(edge_columns.work_bytes(edges));
-        rows.saturating_mul(2).saturating_add(work)
     }
 
     /// Reads the first `count` sampled batches together.
@@ -276,32 +252,19 @@ impl EpochBatches {
                 outcome => outcome?,
             }
         }
-        let first = &self.sampled[0];
         let free = loader.dataset().budget().free();
-        let one = self.window_bytes(first, None).saturating_add(self.delivery_bytes());
-        // Not more than the batches to come would read: a short epoch does not pay for a large table.
-        let rest = loader.len() - self.next + self.sampled.len() as u64;
-        let asked = first.sample.nodes.len() as u64 * rest;
-        let useful = asked.saturating_mul(loader.columns.stored_row_bytes());
-        let bytes = (free / 4).min(free.saturating_sub(one.saturating_mul(2))).min(useful);
+        let batches = loader.len() - self.next + self.sampled.len() as u64;
+        let bytes = loader.hot_bytes(free, &self.sampled[0], batches);
         let lists: Vec<&[i64]> =
             self.sampled.iter().map(|sampled| sampled.sample.nodes.as_slice()).collect();
         loader.make_hot_rows(bytes, &lists)
     }
 }
 
-/// How many of the rows are not hot.
-fn missing(rows: &[i64], hot: Option<&HotRows>) -> usize {
-    match hot {
-        None => rows.len(),
-        Some(hot) => rows.iter().filter(|row| hot.ids.place(**row as u64).is_none()).count(),
-    }
-}
-
 /// Plans and reads one window, and says what part of its missing rows was distinct.
 fn read_window(
     loader: &NeighborLoader,
-    columns: &crate::columns::Columns,
+    columns: &Columns,
     num_rows: u64,
     lists: &[&[i64]],
     hot: Option<Arc<HotRows>>,
@@ -312,7 +275,8 @@ fn read_window(
         lists.iter().try_for_each(|list| rows.check_ids(list))?;
     }
     let places = lists.iter().map(|list| list.len()).sum();
-    let missing: usize = lists.iter().map(|list| missing(list, hot.as_deref())).sum();
+    let missing: usize =
+        lists.iter().map(|list| missing(list, hot.as_ref().map(|hot| &hot.ids))).sum();
     let bytes = WindowPlan::memory(places, missing);
     let mut memory = loader.buffers.with_room(|| Ok(budget.reserve(bytes, "a window")?))?;
     let plan = WindowPlan::new(num_rows, lists, hot.as_ref().map(|hot| &hot.ids));

@@ -30,6 +30,7 @@ mod rows;
 mod sampled_batch;
 mod seeds;
 mod window;
+mod window_size;
 mod with_unlocked;
 
 pub use batch::{Batch, BatchMemory, Column};

@@ -213,10 +213,7 @@ impl NeighborLoader {
         if !error.is_budget() {
             return error;
         }
-        let (nodes, edges) = (sampled.sample.nodes.len(), sampled.sample.edge_ids.len());
-        let rows = self.columns.delivered_bytes(nodes);
-        let rows = rows.saturating_add(self.edge_columns.delivered_bytes(edges));
-        let work = self.columns.work_bytes(nodes).max(self.edge_columns.work_bytes(edges));
+        let (rows, work) = self.delivery_bytes(sampled);
         let lists = sampled.memory.bytes();
         let budget = self.dataset.budget();
         let error = graphmill_disk::Error::Budget {

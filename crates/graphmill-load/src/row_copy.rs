@@ -43,10 +43,12 @@ impl RowCopy {
     pub(crate) fn copy(self, from: &[u8], into: &mut [u8]) {
         match self {
             Self::Plain => into.copy_from_slice(from),
-            Self::WidenF16 => match (<[f16]>::ref_from_bytes(from), <[f32]>::mut_from_bytes(into)) {
-                (Ok(halves), Ok(singles)) => halves.convert_to_f32_slice(singles),
-                _ => widen_each(from, into, |half| f16::from_le_bytes(half).to_f32()),
-            },
+            Self::WidenF16 => {
+                match (<[f16]>::ref_from_bytes(from), <[f32]>::mut_from_bytes(into)) {
+                    (Ok(halves), Ok(singles)) => halves.convert_to_f32_slice(singles),
+                    _ => widen_each(from, into, |half| f16::from_le_bytes(half).to_f32()),
+                }
+            }
             Self::WidenBf16 => {
                 match (<[bf16]>::ref_from_bytes(from), <[f32]>::mut_from_bytes(into)) {
                     (Ok(halves), Ok(singles)) => halves.convert_to_f32_slice(singles),

@@ -75,7 +75,8 @@ impl RowOrder {
 
     /// Number of different rows.
     pub(crate) fn distinct(&self) -> u64 {
-        let rows = self.packed.chunk_by(|one, other| one >> self.place_bits == other >> self.place_bits);
+        let rows =
+            self.packed.chunk_by(|one, other| one >> self.place_bits == other >> self.place_bits);
         rows.count() as u64
     }
 }

@@ -216,3 +216,43 @@ fn read_column(
     stats += rows.read_rows(order, &out, RowCopy::Plain)?;
     Ok((bytes, stats))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hot_ids::Marks;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    proptest! {
+        #[test]
+        fn every_place_leads_to_its_row_and_every_row_is_planned_once(
+            lists in prop::collection::vec(prop::collection::vec(0_i64..500, 0..60), 0..8),
+            marked in prop::collection::vec(0_u64..500, 0..100), with_hot: bool,
+        ) {
+            let mut marks = Marks::none(500);
+            marked.iter().for_each(|&row| marks.mark(row));
+            let hot = with_hot.then(|| HotIds::Scattered(marks.into()));
+            let hot_rows: Vec<u64> = hot.iter().flat_map(|hot| hot.rows()).collect();
+            let slices: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
+            let plan = WindowPlan::new(500, &slices, hot.as_ref());
+            let wanted: HashSet<u64> = lists.iter().flatten().map(|&id| id as u64).collect();
+            let missing = wanted.iter().filter(|row| !hot_rows.contains(row)).count();
+            prop_assert_eq!(plan.distinct(), missing);
+            prop_assert!(plan.rows.is_sorted_by(|one, other| one < other));
+            let places: usize = lists.iter().map(Vec::len).sum();
+            prop_assert!(plan.bytes() <= WindowPlan::memory(places, places));
+            for (batch, list) in lists.iter().enumerate() {
+                let sources = plan.sources(batch);
+                prop_assert_eq!(sources.len(), list.len());
+                for (&id, &source) in list.iter().zip(sources) {
+                    let row = match source & HOT {
+                        0 => plan.rows[source as usize],
+                        _ => hot_rows[(source & !HOT) as usize],
+                    };
+                    prop_assert_eq!(row, id as u64);
+                }
+            }
+        }
+    }
+}

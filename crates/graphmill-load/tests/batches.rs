@@ -42,13 +42,13 @@ fn a_batch_holds_the_rows_of_its_nodes_and_edges() {
             assert_eq!(names, ["x", "y"]);
             let x: Vec<u8> = sample.nodes.iter().flat_map(|&node| x_row(node)).collect();
             let y: Vec<u8> = sample.nodes.iter().flat_map(|&node| y_row(node)).collect();
-            assert_eq!((&batch.columns[0].bytes, &batch.columns[1].bytes), (&x, &y));
+            assert_eq!((&*batch.columns[0].bytes, &*batch.columns[1].bytes), (&*x, &*y));
             let shape = batch.columns[0].shape;
             assert_eq!((shape.rows(), shape.columns()), (sample.nodes.len() as u64, 3));
             assert!(batch.columns[1].shape.is_vector());
             let attributes: Vec<u8> =
                 sample.edge_ids.iter().flat_map(|&row| edge_row(row)).collect();
-            assert_eq!(batch.edge_columns[0].bytes, attributes);
+            assert_eq!(*batch.edge_columns[0].bytes, *attributes);
             for ((row, col), &id) in sample.row.iter().zip(&sample.col).zip(&sample.edge_ids) {
                 let ends = (sample.nodes[*row as usize], sample.nodes[*col as usize]);
                 assert_eq!(ends, edge(id));

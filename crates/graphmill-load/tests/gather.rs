@@ -1,6 +1,6 @@
 //! Gathered rows are the rows, whatever the type, the backend and the order of the ids.
 
-use graphmill_disk::Backend;
+use graphmill_disk::{Backend, Pread, ReadAt, drop_page_cache};
 use graphmill_format::{ElementType, TableShape};
 use graphmill_ingest::write_table;
 use graphmill_load::{Error, ReadStats, Reading, Rows};
@@ -162,5 +162,62 @@ fn a_file_put_in_the_place_of_an_open_table_is_never_read_for_it() {
     for backend in Reading::ALL {
         let rows = Rows::open(table.clone(), backend).unwrap();
         assert_eq!(gather(&rows, &[4]).unwrap().0, bytes[8..10]);
+    }
+}
+
+#[test]
+fn half_floats_are_widened_on_the_way_by_every_backend() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    for (element, widen) in [
+        (ElementType::F16, (|half| half::f16::from_le_bytes(half).to_f32()) as fn([u8; 2]) -> f32),
+        (ElementType::Bf16, |half| half::bf16::from_le_bytes(half).to_f32()),
+    ] {
+        let shape = TableShape::matrix(4000, 33, element).unwrap();
+        let bytes = content(&shape);
+        write_table(&path, shape, [Ok(&bytes)], true).unwrap();
+        let ids: Vec<i64> = (0..3000).map(|at| at * 37 % 4000).collect();
+        let (halves, _) = bytes.as_chunks::<2>();
+        let expected: Vec<u8> = ids
+            .iter()
+            .flat_map(|&id| &halves[id as usize * 33..][..33])
+            .flat_map(|half| widen(*half).to_le_bytes())
+            .collect();
+        for reading in Reading::ALL {
+            let rows = Rows::open(Table::open(&path).unwrap(), reading).unwrap().widened(true);
+            assert_eq!((rows.element(), rows.row_length()), (ElementType::F32, 132));
+            let mut out = vec![0; expected.len()];
+            rows.gather(&ids, &mut out).unwrap();
+            assert!(out == expected, "{element}, {reading}");
+        }
+    }
+}
+
+#[test]
+fn auto_takes_from_the_page_cache_what_is_there_and_reads_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    let shape = TableShape::matrix(40_000, 128, ElementType::F32).unwrap();
+    let bytes = write(&path, shape);
+    let table = Table::open(&path).unwrap();
+    let file = table.mapped().file();
+    file.sync_all().unwrap();
+    let ids: Vec<i64> = (0..30_000).map(|at| at * 7919 % 40_000).collect();
+    let expected: Vec<u8> =
+        ids.iter().flat_map(|&id| &bytes[id as usize * 512..][..512]).copied().collect();
+    // Resident from the first byte to the third, the middle, and the last.
+    let third = table.mapped().len() / 3;
+    for resident in [0, third, 2 * third, table.mapped().len()] {
+        drop_page_cache(file, 0..table.mapped().len()).unwrap();
+        for at in (0..resident).step_by(4096) {
+            Pread::of(table.mapped()).unwrap().read_exact_at(at, &mut [0]).unwrap();
+        }
+        let rows = Rows::open(table.clone(), Reading::Auto).unwrap();
+        for _ in 0..2 {
+            let (gathered, stats) = gather(&rows, &ids).unwrap();
+            assert!(gathered == expected, "{resident}");
+            let duplicates = 30_000 - stats.distinct;
+            assert!(stats.from_page_cache + stats.from_disk + duplicates >= 30_000, "{stats:?}");
+        }
     }
 }

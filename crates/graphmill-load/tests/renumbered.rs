@@ -69,8 +69,8 @@ fn check(batch: &Batch, seeds: &[i64], id_of: impl Fn(i64) -> i64) {
     }
     let rows =
         |row: fn(i64) -> Vec<u8>| -> Vec<u8> { ids.iter().flat_map(|&id| row(id)).collect() };
-    assert_eq!(batch.columns[0].bytes, rows(x_row));
-    assert_eq!(batch.columns[1].bytes, rows(y_row));
+    assert_eq!(*batch.columns[0].bytes, *rows(x_row));
+    assert_eq!(*batch.columns[1].bytes, *rows(y_row));
     let sample = &batch.sample;
     for ((row, col), &id) in sample.row.iter().zip(&sample.col).zip(&sample.edge_ids) {
         assert_eq!((ids[*row as usize], ids[*col as usize]), edge(id));
