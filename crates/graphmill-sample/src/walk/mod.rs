@@ -38,6 +38,7 @@ pub fn walk(
     budget: &Budget,
     walks: &mut [i64],
 ) -> Result<()> {
+    lists.count_edges_read(walks.len() as u64);
     match lists.neighbours() {
         Neighbours::I32(ids) => {
             walk_over(&TypedLists::new(lists, ids), starts, options, budget, walks)
