@@ -5,7 +5,8 @@ use graphmill_format::{Direction, ListOrder};
 use graphmill_ingest::{GraphOptions, MemoryEdges, write_graph};
 use graphmill_sample::random::{Key, Purpose};
 use graphmill_sample::{
-    FanoutOptions, Method, Scratch, Seeds, Subgraph, WalkOptions, neighbour_matrix, sample, walk,
+    FanoutOptions, Method, NegativeOptions, Scratch, Seeds, Subgraph, WalkOptions, negative_edges,
+    neighbour_matrix, sample, walk,
 };
 use graphmill_store::{Announce, Graph, Placement};
 use std::path::{Path, PathBuf};
@@ -104,6 +105,15 @@ fn walks_and_rows_are_the_same_bytes_cold_and_warm() {
                 let lists = graph.lists(Direction::Out).unwrap();
                 walk(&lists, &starts, &options, &budget, &mut walks).unwrap();
                 walks
+            });
+        }
+        for options in [NegativeOptions::new(), NegativeOptions::new().weighted(true)] {
+            same_everywhere(&path, |graph| {
+                let (mut sources, mut destinations) = (vec![0; 9000], vec![0; 9000]);
+                let lists = graph.lists(Direction::Out).unwrap();
+                let (follow, pairs) = (Direction::Out, (&mut sources, &mut destinations));
+                negative_edges(&lists, follow, &options, pairs.0, pairs.1).unwrap();
+                (sources, destinations)
             });
         }
         for count in [1, 10, 300] {
