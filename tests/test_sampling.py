@@ -239,3 +239,21 @@ def test_bad_seeds_and_links_are_refused(graph: gm.Graph) -> None:
         graph.sample_edges([[0], [1]], [2], exclude="all")  # type: ignore[arg-type]
     with pytest.raises(IndexError):
         graph.sample_edges([[0], [100]], [2])
+
+
+def test_arrays_stay_what_they_are_while_others_are_freed_and_made(graph: gm.Graph) -> None:
+    kept: list[tuple[gm.Sample, list[Any]]] = []
+    views: list[tuple[np.ndarray, np.ndarray]] = []
+    for number in range(60):
+        sample = graph.sample(range(number % 7, 40), [4, 3], seed=number)
+        if number % 3 == 0:
+            kept.append((sample, content(sample)))
+        if number % 3 == 1:
+            # The view alone has to keep the memory from being used again.
+            views.append((sample.row[2:9], sample.row[2:9].copy()))
+        sample.n_id[:] = -5 if number % 3 == 2 else sample.n_id
+    for sample, before in kept:
+        assert content(sample) == before
+    for view, copied in views:
+        assert np.array_equal(view, copied)
+    assert content(graph.sample(range(40), [4, 3], seed=0)) == kept[0][1]

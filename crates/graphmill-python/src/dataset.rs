@@ -291,7 +291,7 @@ impl Dataset {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
-        let residency = slf.get().inner().graph().placement().name();
+        let residency = slf.get().inner().graph().asked_placement().name();
         let arguments =
             (slf.get().path(), slf.get().memory(), residency).into_pyobject(slf.py())?;
         Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)

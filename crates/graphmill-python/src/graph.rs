@@ -3,7 +3,8 @@
 use crate::errors::Result;
 use crate::ids;
 use crate::memory::budget_of;
-use crate::sample::{Idle, Sample, Wishes, sample_links, sample_nodes};
+use crate::recycled::Recycled;
+use crate::sample::{Sample, Wishes, sample_links, sample_nodes};
 use crate::views::{Map, section_view, to_torch};
 use crate::walk;
 use graphmill::disk::PrivateMap;
@@ -29,7 +30,8 @@ const MOST_HOPS: usize = 1000;
 /// Args:
 ///     path: A `.gl` file of graphmill's, or GraphZero's.
 ///     residency: `"mapped"` reads lists from the mapped file; `"ram"` copies them to memory, on huge pages, so that
-///         nothing can evict them; `"auto"` is `"mapped"`. Views such as `indices` are of the file either way.
+///         nothing can evict them; `"auto"` copies a direction once it has been read much, if that takes little of `memory`.
+///         Views such as `indices` are of the file either way.
 ///     memory: What a copy may take, such as `"4GiB"`; a quarter of the machine's memory by default.
 ///
 /// Raises:
@@ -42,13 +44,13 @@ const MOST_HOPS: usize = 1000;
 #[pyclass(frozen, module = "graphmill", subclass)]
 pub struct Graph {
     pub(crate) inner: store::Graph,
-    pub(crate) idle: Idle,
+    pub(crate) recycled: Recycled,
     private: OnceLock<Arc<PrivateMap>>,
 }
 
 impl Graph {
     pub(crate) fn of(inner: store::Graph) -> Self {
-        Graph { inner, idle: Idle::default(), private: OnceLock::new() }
+        Graph { inner, recycled: Recycled::default(), private: OnceLock::new() }
     }
 
     fn direction_names(&self) -> Vec<&'static str> {
@@ -559,11 +561,13 @@ impl Graph {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
         let path = slf.get().path();
         let inner = &slf.get().inner;
-        let arguments = match inner.placement() {
+        let asked = inner.asked_placement();
+        let memory = match asked {
             // Another process needs a copy of its own, for which exactly its size is enough.
-            store::Placement::Ram => (path, "ram", inner.copied_bytes()).into_pyobject(slf.py())?,
-            _ => (path,).into_pyobject(slf.py())?,
+            store::Placement::Ram => inner.copied_bytes(),
+            _ => inner.copies_budget().total(),
         };
+        let arguments = (path, asked.name(), memory).into_pyobject(slf.py())?;
         Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
     }
 }

@@ -14,6 +14,7 @@ mod ids;
 mod interruptible;
 mod loader;
 mod memory;
+mod recycled;
 mod sample;
 mod source_options;
 mod views;

@@ -4,36 +4,11 @@ use crate::errors::Result;
 use crate::graph::{Graph, parse_direction, read_fanouts};
 use crate::ids::{self, Ids};
 use graphmill::format::Direction;
-use graphmill::sample::{
-    self, Exclude, FanoutOptions, Links, Method, Scratch, Seeds, Strategy, Subgraph,
-};
+use graphmill::sample::{self, Exclude, FanoutOptions, Links, Method, Seeds, Strategy, Subgraph};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::num::NonZero;
-use std::sync::Mutex;
-
-/// Work memory that is kept for the next call, unless one call needed more than others are likely to.
-const KEPT: u64 = 64 << 20;
-
-/// Work memory of calls that have ended. It is only ever tried, never waited for: after a fork it may stay locked for
-/// ever by a thread that the child does not have.
-#[derive(Default)]
-pub struct Idle(Mutex<Vec<Scratch>>);
-
-impl Idle {
-    fn with<T>(&self, work: impl FnOnce(&mut Scratch) -> T) -> T {
-        let kept = self.0.try_lock().ok().and_then(|mut kept| kept.pop());
-        let mut scratch = kept.unwrap_or_default();
-        let outcome = work(&mut scratch);
-        if scratch.bytes() <= KEPT
-            && let Ok(mut kept) = self.0.try_lock()
-        {
-            kept.push(scratch);
-        }
-        outcome
-    }
-}
 
 /// What both calls have in common, as it comes from Python.
 pub struct Wishes<'a, 'py> {
@@ -130,10 +105,10 @@ pub fn sample_nodes<'py>(
     let start = slice(&node_time)?.map_or(start, |times| start.node_times(times));
     let found = py.detach(|| -> sample::Result<sample::Sample> {
         let lists = graph.inner.lists(follow)?;
-        graph.idle.with(|scratch| sample::sample(&lists, start, &options, follow, scratch))
+        graph.recycled.with(|scratch| sample::sample(&lists, start, &options, follow, scratch))
     })?;
     let trees = options.disjoint || time.is_some();
-    Sample::of(py, found, None, trees, seeds.from_torch)
+    Sample::of(graph, py, found, None, trees, seeds.from_torch)
 }
 
 /// `Graph.sample_edges`.
@@ -162,14 +137,16 @@ pub fn sample_links<'py>(
     let links = slice(&node_time)?.map_or(links, |times| links.node_times(times));
     let found = py.detach(|| -> sample::Result<sample::LinkSample> {
         let lists = graph.inner.lists(follow)?;
-        graph.idle.with(|scratch| sample::sample_links(&lists, links, &options, follow, scratch))
+        graph
+            .recycled
+            .with(|scratch| sample::sample_links(&lists, links, &options, follow, scratch))
     })?;
     let count = found.link_row.len();
     let torch = sources.from_torch || ids::is_tensor(edges);
     let labels = int64(py, [found.link_row, found.link_col].concat(), torch)?;
     let labels = labels.call_method1("reshape", (2, count))?;
     let trees = options.disjoint || time.is_some();
-    Sample::of(py, found.sample, Some(labels.unbind()), trees, torch)
+    Sample::of(graph, py, found.sample, Some(labels.unbind()), trees, torch)
 }
 
 /// A sampled neighbourhood, in PyG's order: seeds first, nodes grouped by hop, edges by local ids.
@@ -205,13 +182,14 @@ pub struct Sample {
 
 impl Sample {
     fn of(
+        graph: &Graph,
         py: Python<'_>,
         sample: sample::Sample,
         edge_label_index: Option<Py<PyAny>>,
         trees: bool,
         torch: bool,
     ) -> Result<Self> {
-        let array = |ids: Vec<i64>| -> PyResult<Py<PyAny>> { Ok(int64(py, ids, torch)?.unbind()) };
+        let array = |ids: Vec<i64>| graph.recycled.array(py, ids, torch).map(Bound::unbind);
         Ok(Sample {
             n_id: array(sample.nodes)?,
             row: array(sample.row)?,

@@ -1,13 +1,13 @@
-//! What memory allows a sampler: `memory_latency GRAPH.gl [THREADS] [MILLIONS]`.
-//! Reads random places of the neighbours that sampling reads, in the same mapped file: one after the other, so that each
+//! What memory allows a sampler: `memory_latency GRAPH.gl [THREADS] [MILLIONS] [mapped|ram]`.
+//! Reads random places of the neighbours that sampling reads, in the mapped file or a copy of it: one after the other, so that each
 //! waits for the one before, and independently of each other, announced some reads ahead. The first is the limit of a
 //! sampler that waits, the second of one that never does.
 #![expect(clippy::print_stdout, reason = "a program")]
 
-use graphmill_disk::prefetch;
+use graphmill_disk::{Budget, prefetch};
 use graphmill_format::Direction;
 use graphmill_sample::random::{Key, Purpose};
-use graphmill_store::{Graph, Neighbours};
+use graphmill_store::{Graph, Neighbours, Placement};
 use std::hint::black_box;
 use std::thread;
 use std::time::Instant;
@@ -16,6 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, usual: usize| arguments.get(at).map_or(Ok(usual), |text| text.parse());
     let graph = Graph::open(arguments.first().ok_or("which graph?")?)?;
+    let placement = arguments.get(3).map_or(Ok(Placement::Mapped), |name| name.parse())?;
+    let graph = graph.placed(placement, &Budget::unlimited())?;
     let (threads, reads) = (number(1, 1)?, number(2, 10)? * 1_000_000);
     let lists = graph.lists(Direction::In)?;
     let Neighbours::I32(neighbours) = lists.neighbours() else {
@@ -23,7 +25,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let read_once = neighbours.iter().fold(0_i32, |sum, &id| sum.wrapping_add(id));
     black_box(read_once);
-    println!("{threads} threads, {} MB of neighbours", neighbours.len() * 4 / 1_000_000);
+    println!(
+        "{threads} threads, {} MB of neighbours, {placement}",
+        neighbours.len() * 4 / 1_000_000
+    );
     report("drawing a place, nothing read", threads, reads, |thread| {
         let mut stream = Key::new(thread, Purpose::Shuffle).stream();
         (0..reads).map(|_| stream.below(neighbours.len() as u64)).fold(0, u64::wrapping_add)

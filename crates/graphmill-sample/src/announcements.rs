@@ -1,7 +1,8 @@
 //! Reads that many walks or pairs will do next, announced together.
 //! An announcement waits for its address to be translated, and a processor translates several addresses at once only if
 //! the announcements follow each other closely; between the work on two walks they would not. So a round collects them
-//! and issues all at its end.
+//! and issues all at its end: to the caches, or to the disk if lists are not in memory, where it pays to have thousands
+//! under way. Where walks go is unknown here.
 
 use crate::Topology;
 
@@ -9,7 +10,7 @@ use crate::Topology;
 #[derive(Debug, Default)]
 pub(crate) struct Announcements {
     nodes: Vec<u64>,
-    positions: Vec<usize>,
+    positions: Vec<u64>,
 }
 
 impl Announcements {
@@ -19,18 +20,35 @@ impl Announcements {
         self.nodes.push(node);
     }
 
-    /// The neighbour at a position will be asked for.
+    /// The neighbour at a position will be asked for; any number may be given.
     #[inline]
     pub(crate) fn edge(&mut self, position: usize) {
-        self.positions.push(position);
+        self.positions.push(position as u64);
     }
 
-    /// Announces everything and forgets it.
+    /// Announces everything to the caches and forgets it.
     #[inline]
     pub(crate) fn issue<T: Topology + ?Sized>(&mut self, topology: &T) {
-        self.positions.iter().for_each(|&position| topology.prefetch_position(position));
+        self.positions.iter().for_each(|&position| topology.prefetch_position(position as usize));
         self.nodes.iter().for_each(|&node| topology.prefetch_offsets(node));
         self.positions.clear();
         self.nodes.clear();
+    }
+
+    /// Announces everything to the disk and forgets it.
+    pub(crate) fn issue_to_disk<T: Topology + ?Sized>(&mut self, topology: &T) {
+        let Announcements { nodes, positions } = self;
+        for keys in [&mut *nodes, &mut *positions] {
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        if !nodes.is_empty() {
+            topology.announce_lists(nodes);
+        }
+        if !positions.is_empty() {
+            topology.announce_edges(positions);
+        }
+        nodes.clear();
+        positions.clear();
     }
 }

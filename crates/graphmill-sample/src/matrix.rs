@@ -37,6 +37,7 @@ pub fn neighbour_matrix(
     budget: &Budget,
     matrix: &mut [i64],
 ) -> Result<()> {
+    lists.count_edges_read(matrix.len() as u64);
     match lists.neighbours() {
         Neighbours::I32(ids) => {
             let lists = TypedLists::new(lists, ids);

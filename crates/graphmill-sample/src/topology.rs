@@ -84,6 +84,9 @@ pub trait Topology: Sync {
 
     /// Announces to the disk that all that is stored about the edges of lists is about to be read.
     fn announce_contents(&self, _lists: &[Range<usize>]) {}
+
+    /// Tells how many edges a call has read, so that a topology can decide where to be read from next time.
+    fn count_edges_read(&self, _edges: u64) {}
 }
 
 /// The edge's source row where edge ids are stored, else its position.
@@ -193,5 +196,9 @@ impl Topology for Lists<'_> {
 
     fn announce_contents(&self, lists: &[Range<usize>]) {
         Lists::announce_contents(self, lists);
+    }
+
+    fn count_edges_read(&self, edges: u64) {
+        Lists::count_edges_read(self, edges);
     }
 }

@@ -5,13 +5,15 @@ use graphmill_format::{Direction, ListOrder};
 use graphmill_ingest::{GraphOptions, MemoryEdges, write_graph};
 use graphmill_sample::random::{Key, Purpose};
 use graphmill_sample::{
-    FanoutOptions, Method, Scratch, Seeds, Subgraph, WalkOptions, neighbour_matrix, sample, walk,
+    FanoutOptions, Method, NegativeOptions, Scratch, Seeds, Subgraph, WalkOptions, negative_edges,
+    neighbour_matrix, sample, walk,
 };
 use graphmill_store::{Announce, Graph, Placement};
 use std::path::{Path, PathBuf};
 
 const NODES: u64 = 30_000;
-const EDGES: usize = 200_000;
+/// Enough that one direction is worth a copy.
+const EDGES: usize = 300_000;
 
 /// A graph with everything, some megabytes of it, and hubs; written out, so that pages can be dropped.
 fn stored(folder: &Path, order: ListOrder) -> PathBuf {
@@ -105,6 +107,15 @@ fn walks_and_rows_are_the_same_bytes_cold_and_warm() {
                 walks
             });
         }
+        for options in [NegativeOptions::new(), NegativeOptions::new().weighted(true)] {
+            same_everywhere(&path, |graph| {
+                let (mut sources, mut destinations) = (vec![0; 9000], vec![0; 9000]);
+                let lists = graph.lists(Direction::Out).unwrap();
+                let (follow, pairs) = (Direction::Out, (&mut sources, &mut destinations));
+                negative_edges(&lists, follow, &options, pairs.0, pairs.1).unwrap();
+                (sources, destinations)
+            });
+        }
         for count in [1, 10, 300] {
             same_everywhere(&path, |graph| {
                 let mut rows = vec![0; 3000 * count];
@@ -160,4 +171,39 @@ fn a_copy_is_paid_for_and_refused_where_it_does_not_fit() {
     let small = Budget::new(1 << 20);
     assert!(graph.placed(Placement::Ram, &small).is_err());
     assert_eq!(small.used(), 0);
+}
+
+#[test]
+fn a_direction_that_is_read_much_is_copied_within_the_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = stored(folder.path(), ListOrder::Id);
+    let seeds: Vec<i64> = (0..NODES as i64).collect();
+    let read = |graph: &Graph, share: u64| {
+        let lists = graph.lists(Direction::In).unwrap();
+        let seeds = &seeds[..(NODES / share) as usize];
+        let options = FanoutOptions::new([-1]);
+        sample(&lists, seeds, &options, Direction::In, &mut Scratch::new()).unwrap()
+    };
+    let expected = read(&Graph::open(&path).unwrap(), 1);
+    let budget = Budget::new(1 << 30);
+    let graph = Graph::open(&path).unwrap().placed(Placement::Auto, &budget).unwrap();
+    assert_eq!(graph.asked_placement(), Placement::Auto);
+    read(&graph, 1000);
+    read(&graph, 1000);
+    assert_eq!((graph.placement(), budget.used()), (Placement::Mapped, 0));
+    assert_eq!(read(&graph, 1), expected);
+    assert_eq!(read(&graph, 1), expected);
+    assert_eq!(graph.placement(), Placement::Ram);
+    let one_direction = 8 * (NODES + 1) + (4 + 8 + 4 + 8 + 8) * EDGES as u64;
+    assert_eq!((graph.copied_bytes(), budget.used()), (one_direction, one_direction));
+
+    let mapped = Graph::open(&path).unwrap().placed(Placement::Mapped, &budget).unwrap();
+    let small = Budget::new(4 * one_direction - 4);
+    let small = Graph::open(&path).unwrap().placed(Placement::Auto, &small).unwrap();
+    for graph in [mapped, small] {
+        for _ in 0..3 {
+            assert_eq!(read(&graph, 1), expected);
+        }
+        assert_eq!((graph.placement(), graph.copied_bytes()), (Placement::Mapped, 0));
+    }
 }

@@ -118,3 +118,28 @@ fn a_stream_ends_with_the_first_error() {
         assert_eq!(delivered, 5);
     }
 }
+
+#[test]
+fn a_stream_goes_on_alone_where_memory_has_room_for_few() {
+    let lists = lists();
+    let seeds: Vec<i64> = (0..3000).map(|seed| seed * 5).collect();
+    let run = |threads, memory| -> Result<(Vec<Sample>, u64), Error> {
+        let mut all = Vec::new();
+        let budget = Budget::new(memory);
+        let batches = Batches::new(&seeds, 128).threads(threads).budget(&budget);
+        let options = FanoutOptions::new([6, 4, 3]);
+        sample_batches(&lists, &batches, &options, Direction::Out, |_, found| {
+            all.push(found);
+            Ok::<(), Error>(())
+        })?;
+        Ok((all, budget.peak()))
+    };
+    let (alone, peak) = run(1, u64::MAX).unwrap();
+    // Room for one that is divided among threads, and not for eight.
+    let tight = 2 * peak;
+    for threads in [2, 4, 8] {
+        let (made, held) = run(threads, tight).unwrap();
+        assert!(made == alone && held <= tight, "{threads} threads");
+    }
+    assert!(matches!(run(8, peak / 4), Err(Error::Memory(_))));
+}

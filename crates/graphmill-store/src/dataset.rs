@@ -83,7 +83,7 @@ impl Dataset {
         if self.graph.path() == other.graph.path() {
             return Ok(Dataset { graph: other.graph.clone(), ..self });
         }
-        self.placed(other.graph.placement())
+        self.placed(other.graph.asked_placement())
     }
 
     /// The folder.

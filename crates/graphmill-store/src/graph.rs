@@ -5,8 +5,8 @@
 
 use crate::announce::{Announce, Announcer, Announcing};
 use crate::mapped_file::{self, Origin, check_index, elements, elements_of};
-use crate::topology_copy::{Placement, TopologyCopy};
-use crate::{Error, Result};
+use crate::topology_copy::{ListsCopy, TopologyCopies};
+use crate::{Error, Placement, Result};
 use graphmill_disk::{Budget, Mapped, ReadAt, prefetch};
 use graphmill_format::{
     Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, Section,
@@ -15,6 +15,7 @@ use graphmill_format::{
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// An open `.gl` file, ours or GraphZero's. Cloning shares the map.
@@ -24,7 +25,7 @@ pub struct Graph {
     layout: Arc<GraphLayout>,
     header: Option<Arc<Header>>,
     announcing: Announcing,
-    copy: Option<Arc<TopologyCopy>>,
+    copies: Arc<TopologyCopies>,
 }
 
 impl Graph {
@@ -42,20 +43,18 @@ impl Graph {
             },
         };
         let layout = Arc::new(layout.map_err(Error::format(path))?);
-        Ok(Graph { mapped, layout, header, announcing: Announcing::default(), copy: None })
+        let copies = TopologyCopies::none(Placement::Mapped, &Budget::unlimited(), &layout);
+        let announcing = Announcing::default();
+        Ok(Graph { mapped, layout, header, announcing, copies: Arc::new(copies) })
     }
 
     /// Reads lists from the mapped file or from a copy in memory, whose bytes are taken from `budget`.
     pub fn placed(self, placement: Placement, budget: &Budget) -> Result<Self> {
-        let copy = match placement {
-            Placement::Auto | Placement::Mapped => None,
-            Placement::Ram if self.copy.is_some() => self.copy,
-            Placement::Ram => {
-                let copy = TopologyCopy::read(&self.mapped, &self.layout, budget)?;
-                Some(Arc::new(copy))
-            }
-        };
-        Ok(Graph { copy, ..self })
+        if placement == Placement::Ram && self.copies.asked() == Placement::Ram {
+            return Ok(self);
+        }
+        let copies = TopologyCopies::new(placement, budget, &self.mapped, &self.layout)?;
+        Ok(Graph { copies: Arc::new(copies), ..self })
     }
 
     /// Sets when the pages of the file are announced before they are read; this changes how fast a topology is read
@@ -64,14 +63,24 @@ impl Graph {
         Graph { announcing: Announcing::new(when), ..self }
     }
 
-    /// Where lists are read from: [`Placement::Mapped`] or [`Placement::Ram`].
+    /// Where lists are read from now: [`Placement::Ram`] if those of a direction are copied, else [`Placement::Mapped`].
     pub fn placement(&self) -> Placement {
-        if self.copy.is_some() { Placement::Ram } else { Placement::Mapped }
+        if self.copied_bytes() > 0 { Placement::Ram } else { Placement::Mapped }
+    }
+
+    /// Where lists shall be read from.
+    pub fn asked_placement(&self) -> Placement {
+        self.copies.asked()
+    }
+
+    /// The budget that pays for copies.
+    pub fn copies_budget(&self) -> &Budget {
+        self.copies.budget()
     }
 
     /// Bytes of lists that are copied to memory.
     pub fn copied_bytes(&self) -> u64 {
-        self.copy.as_ref().map_or(0, |copy| copy.len())
+        self.copies.len()
     }
 
     /// The path it was opened by.
@@ -126,10 +135,15 @@ impl Graph {
 
     /// The sections that serve a direction; an undirected graph has one set for both.
     pub fn sections(&self, wanted: Direction) -> Result<&DirectionSections> {
-        let serves = |sections: &&DirectionSections| {
+        Ok(&self.layout.directions[self.place_of(wanted)?])
+    }
+
+    /// Which of the stored directions serves one.
+    fn place_of(&self, wanted: Direction) -> Result<usize> {
+        let serves = |sections: &DirectionSections| {
             sections.direction == wanted || sections.direction == Direction::Both
         };
-        self.layout.directions.iter().find(serves).ok_or_else(|| Error::DirectionNotStored {
+        self.layout.directions.iter().position(serves).ok_or_else(|| Error::DirectionNotStored {
             path: self.path().to_path_buf(),
             wanted,
             stored: self.layout.directions[0].direction,
@@ -138,11 +152,16 @@ impl Graph {
 
     /// The neighbour lists of a direction. Checks first that the file is as long as it was.
     pub fn lists(&self, wanted: Direction) -> Result<Lists<'_>> {
-        let sections = self.sections(wanted)?;
+        let place = self.place_of(wanted)?;
         self.mapped.check_length()?;
+        let sections = &self.layout.directions[place];
+        let source = Source {
+            mapped: &self.mapped,
+            copy: self.copies.get(place, &self.mapped, &self.layout)?,
+        };
         let neighbours = match sections.neighbours.element {
-            ElementType::I32 => Neighbours::I32(self.values(&sections.neighbours)),
-            _ => Neighbours::I64(self.values(&sections.neighbours)),
+            ElementType::I32 => Neighbours::I32(source.values(&sections.neighbours)),
+            _ => Neighbours::I64(source.values(&sections.neighbours)),
         };
         let announcer = Announcer { mapped: &self.mapped, announcing: &self.announcing };
         Ok(Lists {
@@ -150,33 +169,41 @@ impl Graph {
             sections,
             num_nodes: self.num_nodes(),
             order: self.order(),
-            offsets: self.values(&sections.offsets),
+            offsets: source.values(&sections.offsets),
             neighbours,
-            edge_ids: sections.edge_ids.as_ref().map(|section| self.values(section)),
-            weights: sections.weights.as_ref().map(|section| self.values(section)),
+            edge_ids: sections.edge_ids.as_ref().map(|section| source.values(section)),
+            weights: sections.weights.as_ref().map(|section| source.values(section)),
             cumulative_weights: sections
                 .cumulative_weights
                 .as_ref()
-                .map(|section| self.values(section)),
-            edge_times: sections.edge_times.as_ref().map(|section| self.values(section)),
-            announcer: self.copy.is_none().then_some(announcer),
+                .map(|section| source.values(section)),
+            edge_times: sections.edge_times.as_ref().map(|section| source.values(section)),
+            announcer: source.copy.is_none().then_some(announcer),
+            edges_read: self.copies.counter(place),
         })
-    }
-
-    /// The elements of a section of lists, in the file or in memory.
-    fn values<T>(&self, section: &Section) -> &[T]
-    where
-        T: FromBytes + Immutable + KnownLayout,
-    {
-        match self.copy.as_ref().and_then(|copy| copy.bytes(section)) {
-            Some(bytes) => elements_of(bytes),
-            None => elements(&self.mapped, section),
-        }
     }
 
     /// The ids that nodes had in the source, if they were changed.
     pub fn original_ids(&self) -> Option<&[i64]> {
         self.layout.original_ids.as_ref().map(|section| elements(&self.mapped, section))
+    }
+}
+
+/// The lists of one direction, in the file or in memory.
+struct Source<'a> {
+    mapped: &'a Mapped,
+    copy: Option<&'a ListsCopy>,
+}
+
+impl<'a> Source<'a> {
+    fn values<T>(&self, section: &Section) -> &'a [T]
+    where
+        T: FromBytes + Immutable + KnownLayout,
+    {
+        match self.copy.and_then(|copy| copy.bytes(section)) {
+            Some(bytes) => elements_of(bytes),
+            None => elements(self.mapped, section),
+        }
     }
 }
 
@@ -227,6 +254,8 @@ pub struct Lists<'a> {
     edge_times: Option<&'a [i64]>,
     /// None if the lists are in memory for good.
     pub(crate) announcer: Option<Announcer<'a>>,
+    /// None if it no longer matters.
+    edges_read: Option<&'a AtomicU64>,
 }
 
 impl<'a> Lists<'a> {
@@ -270,6 +299,13 @@ impl<'a> Lists<'a> {
             Ok(id as u64)
         } else {
             Err(self.bad_neighbour(position, id))
+        }
+    }
+
+    /// Tells how many edges a call has read, by which it is decided whether a copy in memory pays.
+    pub fn count_edges_read(&self, edges: u64) {
+        if let Some(counter) = self.edges_read {
+            counter.fetch_add(edges, Ordering::Relaxed);
         }
     }
 

@@ -65,7 +65,7 @@ pub struct Flags {
     /// How edges are picked: each list by itself, or with numbers shared by all lists of a hop
     #[arg(long, value_enum, default_value_t = MethodName::Uniform)]
     method: MethodName,
-    /// Where the topology is read from: the mapped file, or a copy in memory on huge pages
+    /// Where the topology is read from: the mapped file, or a copy in memory on huge pages; auto copies what is read much
     #[arg(long, value_enum, default_value_t = ResidencyName::Auto)]
     residency: ResidencyName,
     /// Whether pages of the mapped file are announced to the disk in bulk: when they are not in memory, always, or never
@@ -180,15 +180,14 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         .method(method)
         .seed(flags.seed);
     options.check()?;
-    let lists = graph.lists(follow)?;
     let threads = match flags.threads {
         Some(threads) => threads.into(),
         None => std::thread::available_parallelism().map_or(1, NonZero::get),
     };
     let (mut batches, mut edges, mut nodes) = (0, 0, 0);
     let mut draw = Key::new(flags.seed, Purpose::Shuffle).stream();
-    // As many seeds at a time as fit easily, and every thread finds enough to do.
-    let at_once = (1_u64 << 20).div_ceil(flags.batch_size).max(8 * threads as u64);
+    // As many seeds at a time as fit easily, and every thread finds enough to do; in between, the graph may be copied.
+    let at_once = (1_u64 << 16).div_ceil(flags.batch_size).max(8 * threads as u64);
     let mut seconds = 0.0;
     let mut seeds = Vec::new();
     let mut warm = false;
@@ -199,6 +198,7 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
             bail!("batches of {} seeds do not fit into memory", flags.batch_size)
         };
         let _held = budget.reserve(count * 8, "the seeds")?;
+        let lists = graph.lists(follow)?;
         draw_seeds(&lists, count, &mut draw, &mut seeds)?;
         let plan = Batches::new(&seeds, flags.batch_size as usize).threads(threads).budget(&budget);
         let start = Instant::now();

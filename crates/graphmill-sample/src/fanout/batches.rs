@@ -83,14 +83,31 @@ pub fn sample_batches<E: From<crate::Error>>(
         let made = sample_within(topology, seeds[batch], &options, follow, scratch, &mut memory)?;
         Ok((made, memory))
     };
-    if threads == 1 || seeds.len() <= 1 {
+    let mut first = 0;
+    if threads > 1 && seeds.len() > 1 {
+        first = side_by_side(seeds.len(), threads, budget, make, |batch, sample| {
+            deliver(number_of(batch), sample)
+        })?;
+    }
+    if first < seeds.len() {
         let mut scratch = Scratch::within(budget)?;
-        for batch in 0..seeds.len() {
+        for batch in first..seeds.len() {
             let (sample, _memory) = make(batch, threads.max(options.threads), &mut scratch)?;
             deliver(number_of(batch), sample)?;
         }
-        return Ok(());
     }
+    Ok(())
+}
+
+/// Makes batches on many threads at once and delivers them in order. Gives how many were delivered: not all if the budget
+/// has no room for several under way, in which case all memory has been given back.
+fn side_by_side<E: From<crate::Error>>(
+    batches: usize,
+    threads: usize,
+    budget: &Budget,
+    make: impl Fn(usize, usize, &mut Scratch) -> Made + Sync,
+    mut deliver: impl FnMut(usize, Sample) -> std::result::Result<(), E>,
+) -> std::result::Result<usize, E> {
     let pool = graphmill_disk::with_threads(Some(threads)).map_err(crate::Error::from)?;
     let idle: Mutex<Vec<Scratch>> = Mutex::default();
     let with_scratch = |batch: usize| -> Made {
@@ -103,7 +120,7 @@ pub fn sample_batches<E: From<crate::Error>>(
     let (finished, arrivals) = channel();
     pool.in_place_scope(|scope| {
         let start = |batch: usize| {
-            if batch < seeds.len() {
+            if batch < batches {
                 let (finished, with_scratch) = (finished.clone(), &with_scratch);
                 // Nobody listens after an error.
                 scope.spawn(move |_| drop(finished.send((batch, with_scratch(batch)))));
@@ -112,7 +129,7 @@ pub fn sample_batches<E: From<crate::Error>>(
         let under_way = 2 * threads;
         (0..under_way).for_each(start);
         let mut early: BTreeMap<usize, Made> = BTreeMap::new();
-        for batch in 0..seeds.len() {
+        for batch in 0..batches {
             let made = loop {
                 if let Some(made) = early.remove(&batch) {
                     break made;
@@ -120,11 +137,16 @@ pub fn sample_batches<E: From<crate::Error>>(
                 let (batch, made) = next(&arrivals, pool);
                 early.insert(batch, made);
             };
-            let (sample, _memory) = made?;
+            let (sample, _memory) = match made {
+                Err(crate::Error::Memory(graphmill_disk::Error::Budget { .. })) => {
+                    return Ok(batch);
+                }
+                made => made?,
+            };
             start(batch + under_way);
-            deliver(number_of(batch), sample)?;
+            deliver(batch, sample)?;
         }
-        Ok(())
+        Ok(batches)
     })
 }
 

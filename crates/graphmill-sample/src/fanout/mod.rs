@@ -64,20 +64,22 @@ pub fn sample_within<'a>(
     memory.shrink(memory.bytes());
     seeds.check(topology, options, follow)?;
     let trees = options.disjoint || seeds.times.is_some();
+    let sample = scratch.empty_sample(memory);
     let outcome = if trees || topology.num_nodes() > 1 << 32 {
         let labels = std::mem::take(&mut scratch.wide);
-        let mut work = Work::new(topology, options, seeds, follow, scratch, labels, memory);
+        let mut work = Work { topology, options, seeds, follow, scratch, labels, memory, sample };
         let outcome = work.run();
         work.scratch.wide = work.labels;
         outcome.map(|()| work.sample)
     } else {
         let labels = std::mem::take(&mut scratch.narrow);
-        let mut work = Work::new(topology, options, seeds, follow, scratch, labels, memory);
+        let mut work = Work { topology, options, seeds, follow, scratch, labels, memory, sample };
         let outcome = work.run();
         work.scratch.narrow = work.labels;
         outcome.map(|()| work.sample)
     };
     scratch.settle();
+    topology.count_edges_read(outcome.as_ref().map_or(0, |sample| sample.row.len() as u64));
     let held = outcome.as_ref().map_or(0, Sample::bytes);
     memory.shrink(memory.bytes().saturating_sub(held));
     outcome
@@ -96,20 +98,7 @@ struct Work<'a, T: ?Sized, S> {
     sample: Sample,
 }
 
-impl<'a, T: Topology + ?Sized, S: Slot> Work<'a, T, S> {
-    fn new(
-        topology: &'a T,
-        options: &'a FanoutOptions,
-        seeds: Seeds<'a>,
-        follow: Direction,
-        scratch: &'a mut Scratch,
-        labels: Labels<S>,
-        memory: &'a mut Reservation,
-    ) -> Self {
-        let sample = Sample::default();
-        Work { topology, options, seeds, follow, scratch, labels, memory, sample }
-    }
-
+impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
     fn run(&mut self) -> Result<()> {
         let (ids, hops) = (self.seeds.ids, self.options.fanouts.len());
         let Sample { nodes, nodes_per_hop, edges_per_hop, .. } = &mut self.sample;

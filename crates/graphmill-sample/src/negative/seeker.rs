@@ -12,6 +12,8 @@ use std::ops::Range;
 
 /// Pairs that one thread has under way at once.
 const IN_FLIGHT: usize = 32;
+/// The same when lists are on a disk, which fetches hundreds of pages at a time.
+const IN_FLIGHT_COLD: usize = 4096;
 
 /// After so many pairs that are edges a graph counts as complete. One with a thousandth of all pairs missing fails once
 /// in 10^28 pairs.
@@ -80,11 +82,13 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
         begin: impl Fn(usize) -> (Stream, Option<u64>),
         mut found: impl FnMut(usize, u64, u64),
     ) -> Result<()> {
-        let mut seekers: Vec<Seeker> = Vec::with_capacity(IN_FLIGHT.min(rows));
+        let is_cold = self.topology.is_cold();
+        let in_flight = if is_cold { IN_FLIGHT_COLD } else { IN_FLIGHT };
+        let mut seekers: Vec<Seeker> = Vec::with_capacity(in_flight.min(rows));
         let mut announcements = Announcements::default();
         let mut next = 0;
         loop {
-            while seekers.len() < IN_FLIGHT && next < rows {
+            while seekers.len() < in_flight && next < rows {
                 let (stream, given) = begin(next);
                 let (row, stage) = (next, Stage::List);
                 let (source, destination, tries) = (0, 0, 0);
@@ -99,7 +103,10 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
             if seekers.is_empty() {
                 return Ok(());
             }
-            announcements.issue(self.topology);
+            match is_cold {
+                true => announcements.issue_to_disk(self.topology),
+                false => announcements.issue(self.topology),
+            }
             let mut at = 0;
             while at < seekers.len() {
                 if self.turn(&mut seekers[at], first, &mut announcements)? {

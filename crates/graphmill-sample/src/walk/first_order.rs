@@ -49,7 +49,7 @@ fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
     while !walkers.is_empty() {
         if let Some(ahead) = &mut job.ahead {
             walkers.iter().for_each(|walker| ahead.list(walker.node));
-            ahead.announce(job.topology);
+            ahead.issue_to_disk(job.topology);
         }
         let mut at = 0;
         while at < walkers.len() {
@@ -68,7 +68,7 @@ fn run_with<T: Topology + ?Sized, const WEIGHTED: bool, const RESTART: bool>(
         if let Some(ahead) = &mut job.ahead {
             let drawn = walkers.iter().filter(|walker| walker.position < NOWHERE);
             drawn.for_each(|walker| ahead.edge(walker.position));
-            ahead.announce(job.topology);
+            ahead.issue_to_disk(job.topology);
         }
         // All together, for the reason that `announcements` gives; what is no position is announced in vain.
         walkers.iter().for_each(|walker| job.topology.prefetch_position(walker.position));

@@ -2,7 +2,6 @@
 //! Rows of the result are handed out to all threads, and every thread keeps many walks in flight, since each step waits
 //! for memory; [`first_order`] and [`second_order`] do the steps. What becomes of the walks is unknown here.
 
-mod ahead;
 mod bias;
 mod exact;
 mod first_order;
@@ -11,11 +10,11 @@ mod second_order;
 
 pub use options::WalkOptions;
 
+use crate::announcements::Announcements;
 use crate::random::{Key, Purpose};
 use crate::rows::{check_room, fill_rows};
 use crate::typed_lists::TypedLists;
 use crate::{Error, Result, Topology};
-use ahead::Ahead;
 use bias::Bias;
 use graphmill_disk::Budget;
 use graphmill_store::{Lists, Neighbours};
@@ -38,6 +37,7 @@ pub fn walk(
     budget: &Budget,
     walks: &mut [i64],
 ) -> Result<()> {
+    lists.count_edges_read(walks.len() as u64);
     match lists.neighbours() {
         Neighbours::I32(ids) => {
             walk_over(&TypedLists::new(lists, ids), starts, options, budget, walks)
@@ -75,7 +75,7 @@ pub fn walk_over<T: Topology + ?Sized>(
     fill_rows(walks, width, rows_per_job, |first, rows| {
         let starts = &starts[first..first + rows.len() / width];
         let is_cold = topology.is_cold();
-        let (ahead, in_flight) = (is_cold.then(Ahead::default), in_flight(is_cold));
+        let (ahead, in_flight) = (is_cold.then(Announcements::default), in_flight(is_cold));
         let mut job = Job { topology, plan, first, starts, rows, begun: 0, in_flight, ahead };
         if options.length == 0 {
             job.rows.copy_from_slice(starts);
@@ -131,7 +131,7 @@ struct Job<'a, T: ?Sized> {
     /// How many rows are under way at once.
     in_flight: usize,
     /// What these wait for, if lists are on a disk.
-    ahead: Option<Ahead>,
+    ahead: Option<Announcements>,
 }
 
 impl<T: Topology + ?Sized> Job<'_, T> {

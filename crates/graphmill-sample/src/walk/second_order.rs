@@ -87,7 +87,7 @@ pub(super) fn run<T: Topology + ?Sized>(
                     }
                 }
             }
-            ahead.announce(steps.job.topology);
+            ahead.issue_to_disk(steps.job.topology);
         }
         let mut at = 0;
         while at < walkers.len() {

@@ -3,7 +3,7 @@
 
 use super::blocks::{BlockReader, Piece};
 use super::sums::check_sums;
-use super::values::{aligned, check_edge_ids, check_weights, nothing};
+use super::values::{aligned, check_edge_ids, check_weights};
 use super::{Fault, Report};
 use crate::Result;
 use graphmill_disk::{PageBuffer, Pread, ReadAt};
@@ -45,7 +45,11 @@ pub(super) fn check_direction(
         reader.check(section, report, check_edge_ids)?;
     }
     if let Some(section) = &sections.edge_times {
-        reader.check(section, report, nothing)?;
+        let by_time = offsets_are_sound && layout.order == ListOrder::Time;
+        reader.check(section, report, |piece| match by_time {
+            true => check_times(piece, &sections.offsets),
+            false => Ok(None),
+        })?;
     }
     Ok(())
 }
@@ -83,7 +87,7 @@ where
     T: NodeId + std::fmt::Display + FromBytes + zerocopy::Immutable + zerocopy::KnownLayout,
 {
     let Some(ids) = aligned::<T>(piece.bytes) else { return Ok(None) };
-    let before = id_before::<T>(piece)?;
+    let before = element_before::<T>(piece)?;
     if let Some(offsets) = offsets
         && are_sorted_lists_of_nodes(piece, offsets, before, ids, num_nodes)?
     {
@@ -101,8 +105,20 @@ where
     Ok(Some(piece.fault(at, problem)))
 }
 
-/// The last id before this piece.
-fn id_before<T: FromBytes>(piece: &Piece) -> Result<Option<T>> {
+/// Times of lists that are ordered by them: samplers search these, so they must not descend.
+fn check_times(piece: &Piece, offsets: &Section) -> Result<Option<Fault>> {
+    let Some(times) = aligned::<i64>(piece.bytes) else { return Ok(None) };
+    let Some((at, before)) = first_descent(piece, offsets, element_before(piece)?, times)? else {
+        return Ok(None);
+    };
+    let found = times[at];
+    let problem =
+        format!("found time {found} after {before} in one list, expected ascending times");
+    Ok(Some(piece.fault(at, problem)))
+}
+
+/// The last element before this piece.
+fn element_before<T: FromBytes>(piece: &Piece) -> Result<Option<T>> {
     if piece.start == 0 {
         return Ok(None);
     }

@@ -131,6 +131,29 @@ fn lies_behind_right_checksums_are_found() {
 }
 
 #[test]
+fn times_that_descend_are_found_where_lists_are_ordered_by_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.gl");
+    let edges = MemoryEdges::new(&[0, 0, 0, 1, 1], &[2, 1, 2, 0, 2], None).unwrap();
+    for (order, expected) in [(ListOrder::Time, 1), (ListOrder::File, 0)] {
+        let options = GraphOptions::new().order(order).times(&[30, 10, 20, 5, 7]);
+        let options = options.directions(Directions::Out);
+        write_graph(&path, &edges, &options, &Budget::new(1 << 20), true).unwrap();
+        assert!(verify(&path).unwrap().is_sound());
+        lie(&path, |header, bytes| {
+            let section = *header.section(SectionKind::EdgeTimes, Some(Direction::Out)).unwrap();
+            put(bytes, &section, 1, &40_i64.to_le_bytes());
+        });
+        let report = verify(&path).unwrap();
+        assert_eq!(report.faults.len(), expected, "{}", faults(&report));
+        if expected == 1 {
+            let text = "found time 30 after 40 in one list, expected ascending times";
+            assert!(faults(&report).contains(text), "{}", faults(&report));
+        }
+    }
+}
+
+#[test]
 fn an_unsorted_list_is_found_wherever_it_lies() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.gl");
