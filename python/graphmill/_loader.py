@@ -35,12 +35,18 @@ class NeighborLoader:
         replace: Sample with replacement.
         direction: ``"in"`` follows edges against their direction, as message passing wants; ``"out"`` along it.
         seed: An int makes every epoch reproducible; None draws fresh entropy.
-        threads: Batches prepared at the same time, 1 by default.
+        threads: Threads that may share the sampling of a large batch; all cores by default.
         prefetch: Batches kept ready ahead of the one in use, 2 by default; 0 prepares each when asked for.
-        backend: How rows are read: ``"auto"``, ``"pread"`` or ``"mapped"``.
+        backend: How rows are read: ``"auto"`` copies what is in the page cache and reads the rest with deep queues,
+            ``"mapped"`` copies everything from the mapped file, ``"ring"`` reads past the page cache by io_uring (by
+            ``"pread"`` where the system does not allow it), ``"pread"`` by positioned reads.
         transform: Called with each batch; its result is delivered instead.
         pin_memory: Copy tensors to page-locked memory.
         device: Move tensors to this device.
+        window: The most batches whose rows are read together; by default as many as the memory allows.
+        hot_memory: What the rows may take that are kept because they are wanted most often, such as ``"1GiB"``; by default
+            a share of the dataset's memory, ``0`` for none.
+        widen: Deliver float16 and bfloat16 rows as float32.
         original: Let ``batch.n_id`` hold the ids of the source (str objects where they are text) instead of the numbers
             that the dataset gave to the nodes; they differ where ``repr(ds)`` says renumbered.
 
@@ -70,10 +76,13 @@ class NeighborLoader:
         transform: Callable[[Batch], Any] | None = None,
         pin_memory: bool = False,
         device: Any = None,
+        window: int | None = None,
+        hot_memory: str | int | None = None,
+        widen: bool = False,
         original: bool = False,
     ) -> None:
         """Check every argument; nothing is read before the first batch."""
-        self.threads = _at_least(1, threads, "threads", default=1)
+        self.threads = _at_least(1, threads, "threads", default=os.cpu_count() or 1)
         self.prefetch = _at_least(0, prefetch, "prefetch", default=2)
         self.batch_size = _at_least(1, batch_size, "batch_size", default=1024)
         self.seed = secrets.randbits(63) if seed is None else int(seed)
@@ -93,7 +102,11 @@ class NeighborLoader:
             replace,
             direction,
             self.seed & (2**64 - 1),
+            self.threads,
             backend,
+            None if window is None else _at_least(1, window, "window", default=1),
+            hot_memory,
+            widen,
             bool(original) and self._named is None,
         )
         self._use_torch = find_spec("torch") is not None
@@ -141,17 +154,41 @@ class NeighborLoader:
         self._epoch = self._next_epoch = epoch
         self._delivered = self._next_start = batches
 
+    def stats(self) -> dict[str, Any]:
+        """Tell what the loader has read so far, in all its epochs.
+
+        ``rows`` were delivered: ``from_hot`` out of the rows that are kept because they are wanted most often,
+        ``from_window`` because another batch had them read shortly before, ``from_page_cache`` copied from the map, and
+        ``from_disk`` read by ``requests`` of ``bytes_read``, of which ``bytes_used`` were wanted. ``windows`` were read, the
+        largest for ``largest_window`` batches. ``peak_memory`` is the most of the dataset's budget that was in use.
+
+        Example:
+            >>> sorted(loader.stats())[:3]
+            ['backend', 'batches', 'bytes_read']
+        """
+        return self._source.stats()
+
     def _batches(self, epoch: int, start: int) -> Iterator[Any]:
         process = os.getpid()
-        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="graphmill-loader")
-        ahead: deque[Future[_native.RawBatch]] = deque()
+        # One thread asks for the next batch while the user works on this one; what is inside uses all cores.
+        pool = ThreadPoolExecutor(1, thread_name_prefix="graphmill-loader")
+        stream, asked = self._source.epoch(epoch, start), start
+        ahead: deque[Future[_native.RawBatch | None]] = deque()
         try:
-            upcoming = iter(range(start, len(self)))
             for index in range(start, len(self)):
                 # The batch in use is not ahead; with prefetch 0 it is made while the caller waits.
-                while len(ahead) <= self.prefetch and (later := next(upcoming, None)) is not None:
-                    ahead.append(pool.submit(self._source.batch, epoch, later))
-                batch = self._finish(ahead.popleft(), epoch, index)
+                while len(ahead) <= self.prefetch and asked < len(self):
+                    ahead.append(pool.submit(stream.take))
+                    asked += 1
+                try:
+                    raw = ahead.popleft().result()
+                except MemoryBudgetError:
+                    # It may have met a full queue; alone it gets all that the user does not hold.
+                    raw = self._source.batch(epoch, index)
+                    ahead.clear()
+                    stream, asked = self._source.epoch(epoch, index + 1), index + 1
+                assert raw is not None, "a stream has as many batches as its epoch"
+                batch = self._finish(raw)
                 self._check_open()
                 self._delivered = index + 1
                 yield batch
@@ -164,12 +201,7 @@ class NeighborLoader:
             if os.getpid() == process:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def _finish(self, future: Future[_native.RawBatch], epoch: int, index: int) -> Any:
-        try:
-            raw = future.result()
-        except MemoryBudgetError:
-            # It may have met a full queue; alone it gets all that the user does not hold.
-            raw = self._source.batch(epoch, index)
+    def _finish(self, raw: _native.RawBatch) -> Any:
         entries = raw.entries(self._use_torch)
         if self._named is not None:
             entries["n_id"] = self._named.original_ids(entries["n_id"])

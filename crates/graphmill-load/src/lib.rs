@@ -41,7 +41,7 @@ pub use error::{Error, Result};
 pub use loader::NeighborLoader;
 pub use loader_options::LoaderOptions;
 pub use loader_stats::LoaderStats;
-pub use read_stats::ReadStats;
+pub use read_stats::{ReadStats, StatsSum};
 pub use reading::Reading;
 pub use rows::Rows;
 pub use seeds::Seeds;

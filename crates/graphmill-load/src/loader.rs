@@ -235,6 +235,7 @@ impl NeighborLoader {
         let options = FanoutOptions::new(self.options.fanouts.as_slice())
             .replace(self.options.replace)
             .seed(self.options.seed)
+            .threads(self.options.threads)
             .epoch(epoch)
             .batch(index);
         let follow = self.options.direction;

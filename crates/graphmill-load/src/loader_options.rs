@@ -33,6 +33,8 @@ pub struct LoaderOptions {
     pub hot_rows: bool,
     /// Whether half floats are delivered as single floats.
     pub widen: bool,
+    /// Threads that may share the sampling of a large batch.
+    pub threads: usize,
     /// The seed of all randomness.
     pub seed: u64,
     /// Whether the nodes of a batch are told by their ids in the source instead of their numbers.
@@ -55,6 +57,7 @@ impl LoaderOptions {
             window: None,
             hot_rows: true,
             widen: false,
+            threads: 1,
             seed: 0,
             original: false,
         }
@@ -113,6 +116,11 @@ impl LoaderOptions {
     /// Delivers half floats as single floats.
     pub fn widen(self, widen: bool) -> Self {
         LoaderOptions { widen, ..self }
+    }
+
+    /// Lets so many threads share the sampling of a large batch.
+    pub fn threads(self, threads: usize) -> Self {
+        LoaderOptions { threads: threads.max(1), ..self }
     }
 
     /// Sets the seed of all randomness.

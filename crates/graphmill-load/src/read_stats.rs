@@ -53,14 +53,15 @@ impl AddAssign for ReadStats {
 
 /// Sums that any number of threads add to. No lock: one that was held at a fork would stay locked in the child.
 #[derive(Debug, Default)]
-pub(crate) struct StatsSum {
+pub struct StatsSum {
     counts: [AtomicU64; 10],
     /// One more than the place of the backend among all of them; 0 for none.
     backend: AtomicU64,
 }
 
 impl StatsSum {
-    pub(crate) fn add(&self, stats: &ReadStats) {
+    /// Adds one fetch.
+    pub fn add(&self, stats: &ReadStats) {
         let counts = [
             stats.rows,
             stats.distinct,
@@ -82,7 +83,8 @@ impl StatsSum {
         }
     }
 
-    pub(crate) fn total(&self) -> ReadStats {
+    /// All that was added.
+    pub fn total(&self) -> ReadStats {
         let count = |at: usize| self.counts[at].load(Ordering::Relaxed);
         let backend = self.backend.load(Ordering::Relaxed) as usize;
         ReadStats {

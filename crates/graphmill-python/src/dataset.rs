@@ -9,6 +9,7 @@ use crate::sample::int64;
 use crate::views::{Map, section_view};
 use graphmill::disk::format_size;
 use graphmill::format::manifest;
+use graphmill::load::Reading;
 use graphmill::store;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -34,6 +35,12 @@ impl Dataset {
     /// The dataset as this handle sees it now.
     pub(crate) fn inner(&self) -> store::Dataset {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A handle to a table, if there is one, whose reading the dataset's budget pays for.
+    fn handle(&self, table: Option<&store::Table>) -> Option<Features> {
+        let budget = self.inner().budget().clone();
+        table.map(|table| Features::of(table.clone(), Reading::Auto, budget))
     }
 
     fn reopen(&self) -> Result<()> {
@@ -99,18 +106,19 @@ impl Dataset {
     /// The features, table `x`, or None.
     #[getter]
     fn features(&self) -> Option<Features> {
-        self.inner().tables().get(manifest::FEATURES).cloned().map(Features::of)
+        self.handle(self.inner().tables().get(manifest::FEATURES))
     }
 
     /// The labels, table `y`, or None.
     #[getter]
     fn labels(&self) -> Option<Features> {
-        self.inner().tables().get(manifest::LABELS).cloned().map(Features::of)
+        self.handle(self.inner().tables().get(manifest::LABELS))
     }
 
     /// A table of the nodes by name; `KeyError` names those that exist.
     fn table(&self, name: &str) -> Result<Features> {
-        Ok(Features::of(self.inner().table(name)?.clone()))
+        let dataset = self.inner();
+        Ok(Features::of(dataset.table(name)?.clone(), Reading::Auto, dataset.budget().clone()))
     }
 
     /// The names of all tables of the nodes.

@@ -3,10 +3,12 @@
 use crate::errors::Result;
 use crate::graph::private_map;
 use crate::ids::{self, is_tensor};
-use crate::views::{Map, element_dtype, shape_of, table_view, to_torch};
-use graphmill::disk::{Advice, Backend, PrivateMap, ReadAt, format_size};
+use crate::views::{Map, element_dtype, numpy_dtype, shape_of, table_view, to_torch};
+use crate::loader::read_stats;
+use crate::memory::budget_of;
+use graphmill::disk::{Advice, Budget, PrivateMap, ReadAt, format_size};
 use graphmill::format::ElementType;
-use graphmill::load::Rows;
+use graphmill::load::{self, Reading, Rows, StatsSum};
 use graphmill::store::Table;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -22,6 +24,10 @@ use std::sync::{Arc, OnceLock};
 ///
 /// Args:
 ///     path: A `.gd` file of graphmill's, or GraphZero's.
+///     backend: How `gather` reads. `"auto"` copies rows that are in the page cache and reads the others with deep queues,
+///         `"mapped"` copies all from the mapped file, `"ring"` reads past the page cache by io_uring (by `"pread"` where
+///         the system does not allow it), `"pread"` by positioned reads on many threads. Rows are the same either way.
+///     memory: What gathering may take beside its result, such as `"1GiB"`; a quarter of the machine's memory by default.
 ///
 /// Example:
 ///     >>> x = gm.Features("features.gd")
@@ -32,25 +38,32 @@ use std::sync::{Arc, OnceLock};
 #[pyclass(frozen, module = "graphmill", subclass)]
 pub struct Features {
     table: Table,
+    reading: Reading,
+    budget: Budget,
     rows: OnceLock<Rows>,
+    stats: StatsSum,
     private: OnceLock<Arc<PrivateMap>>,
 }
 
 impl Features {
-    pub(crate) fn of(table: Table) -> Self {
-        Features { table, rows: OnceLock::new(), private: OnceLock::new() }
+    pub(crate) fn of(table: Table, reading: Reading, budget: Budget) -> Self {
+        let (rows, private) = (OnceLock::new(), OnceLock::new());
+        Features { table, reading, budget, rows, stats: StatsSum::default(), private }
     }
 
     fn element(&self) -> ElementType {
         self.table.shape().element()
     }
 
-    fn rows(&self) -> Result<&Rows> {
-        if let Some(rows) = self.rows.get() {
-            return Ok(rows);
-        }
-        let rows = Rows::open(self.table.clone(), Backend::Pread)?;
-        Ok(self.rows.get_or_init(|| rows))
+    fn rows(&self, widen: bool) -> Result<Rows> {
+        let rows = match self.rows.get() {
+            Some(rows) => rows,
+            None => {
+                let rows = Rows::open(self.table.clone(), self.reading)?;
+                self.rows.get_or_init(|| rows)
+            }
+        };
+        Ok(rows.clone().widened(widen))
     }
 
     /// The table in place, bfloat16 as 16-bit integers.
@@ -65,22 +78,28 @@ impl Features {
     }
 
     /// A fresh result of `count` rows, as a NumPy array or torch tensor.
-    fn fresh<'py>(&self, py: Python<'py>, count: usize, torch: bool) -> Result<Bound<'py, PyAny>> {
+    fn fresh<'py>(
+        &self,
+        py: Python<'py>,
+        element: ElementType,
+        count: usize,
+        torch: bool,
+    ) -> Result<Bound<'py, PyAny>> {
         let shape = shape_of(py, self.table.shape(), Some(count))?;
-        if !torch {
-            let dtype = element_dtype(py, self.element())?;
-            return Ok(py.import("numpy")?.call_method1("empty", (shape, dtype))?);
-        }
-        let torch = py.import("torch")?;
-        let keywords = PyDict::new(py);
-        keywords.set_item("dtype", torch.getattr(self.element().name())?)?;
-        Ok(torch.call_method("empty", (shape,), Some(&keywords))?)
+        let dtype = match element {
+            ElementType::Bf16 if torch => numpy_dtype(py, "int16")?,
+            other => element_dtype(py, other)?,
+        };
+        // NumPy asks for huge pages, torch does not; without them a result of a batch is thousands of page faults.
+        let fresh = py.import("numpy")?.call_method1("empty", (shape, dtype))?;
+        if torch { Ok(to_torch(fresh, element)?) } else { Ok(fresh) }
     }
 
     /// The bytes of the caller's array, checked to be what the rows need.
     fn bytes_of<'py>(
         &self,
         out: &Bound<'py, PyAny>,
+        element: ElementType,
         count: usize,
     ) -> Result<Bound<'py, PyArray1<u8>>> {
         let py = out.py();
@@ -97,9 +116,9 @@ impl Features {
         }
         let dtype = out.getattr("dtype")?;
         let wanted = if torch {
-            py.import("torch")?.getattr(self.element().name())?
+            py.import("torch")?.getattr(element.name())?
         } else {
-            element_dtype(py, self.element())?
+            element_dtype(py, element)?
         };
         if !dtype.eq(&wanted)? {
             return Err(
@@ -134,8 +153,11 @@ impl Features {
 #[pymethods]
 impl Features {
     #[new]
-    fn new(path: PathBuf) -> Result<Self> {
-        Ok(Features::of(Table::open(std::path::absolute(&path).unwrap_or(path))?))
+    #[pyo3(signature = (path, backend = "auto", memory = None))]
+    fn new(path: PathBuf, backend: &str, memory: Option<&Bound<'_, PyAny>>) -> Result<Self> {
+        let (reading, budget) = (backend.parse()?, budget_of(memory)?);
+        let table = Table::open(std::path::absolute(&path).unwrap_or(path))?;
+        Ok(Features::of(table, reading, budget))
     }
 
     /// Absolute path of the file.
@@ -193,34 +215,63 @@ impl Features {
         Ok(to_torch(self.view(py, true)?, self.element())?)
     }
 
+    /// How `gather` reads, as it was asked for.
+    #[getter]
+    fn backend(&self) -> String {
+        self.reading.to_string()
+    }
+
     /// Reads rows by id, in the order given, into `out` or a fresh array.
     ///
     /// The result is a torch tensor when `ids` or `out` is one, else a NumPy array. Negative ids and ids past the end
-    /// raise `IndexError`.
+    /// raise `IndexError`. A row that is asked for twice is read once; near rows are read together.
+    ///
+    /// Args:
+    ///     ids: Rows, in any order.
+    ///     out: An array or tensor of the right shape and dtype, contiguous and on the CPU, to be filled and returned.
+    ///     widen: Whether float16 and bfloat16 rows become float32 on the way.
     ///
     /// Example:
     ///     >>> x.gather([0, 2]).shape
     ///     (2, 2)
-    #[pyo3(signature = (ids, out = None))]
+    #[pyo3(signature = (ids, out = None, *, widen = false))]
     fn gather<'py>(
         &self,
         py: Python<'py>,
         ids: &Bound<'py, PyAny>,
         out: Option<Bound<'py, PyAny>>,
+        widen: bool,
     ) -> Result<Bound<'py, PyAny>> {
         let ids = ids::read(ids, "ids")?;
         let slice = ids.as_slice()?;
+        let rows = self.rows(widen)?;
         let out = match out {
             Some(out) => out,
-            None => self.fresh(py, slice.len(), ids.from_torch)?,
+            None => self.fresh(py, rows.element(), slice.len(), ids.from_torch)?,
         };
-        let bytes = self.bytes_of(&out, slice.len())?;
-        let rows = self.rows()?;
+        let bytes = self.bytes_of(&out, rows.element(), slice.len())?;
         let mut bytes =
             bytes.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
         let bytes = bytes.as_slice_mut().map_err(PyErr::from)?;
-        py.detach(|| rows.gather(slice, bytes))?;
+        py.detach(|| -> load::Result<()> {
+            let wanted = rows.gather_memory(slice.len());
+            let _held = self.budget.reserve(wanted, "gathering rows")?;
+            self.stats.add(&rows.gather(slice, bytes)?);
+            Ok(())
+        })?;
         Ok(out)
+    }
+
+    /// What `gather` has done through this handle so far.
+    ///
+    /// Rows were delivered from the page cache, copied from the map, or from disk, read by requests, which are as many
+    /// and as long as the system was asked for.
+    ///
+    /// Example:
+    ///     >>> x.stats()["rows"] >= 2
+    ///     True
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        read_stats(py, &self.stats.total())
     }
 
     /// Tells the operating system how the views will be used: `"random"` (the default), `"sequential"` or `"normal"`.
@@ -258,7 +309,7 @@ impl Features {
             let index: i64 = key.call_method0("item")?.extract()?;
             return Ok(self.numpy(py, false)?.get_item(index)?);
         }
-        self.gather(py, &key, None)
+        self.gather(py, &key, None, false)
     }
 
     #[pyo3(signature = (dtype = None, copy = None))]
@@ -295,7 +346,9 @@ impl Features {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Bound<'py, PyTuple>> {
-        let arguments = (slf.get().path(),).into_pyobject(slf.py())?;
+        let features = slf.get();
+        let arguments = (features.path(), features.backend(), features.budget.total());
+        let arguments = arguments.into_pyobject(slf.py())?;
         Ok(PyTuple::new(slf.py(), [slf.get_type().into_any(), arguments.into_any()])?)
     }
 }

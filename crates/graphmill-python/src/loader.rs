@@ -4,20 +4,23 @@ use crate::dataset::Dataset;
 use crate::errors::Result;
 use crate::graph::{parse_direction, read_fanouts};
 use crate::ids;
+use crate::memory::size_of;
 use crate::sample::int64;
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
-use graphmill::disk::Backend;
 use graphmill::format::ElementType;
-use graphmill::load::{self, BatchMemory, Column, LoaderOptions, Seeds};
+use graphmill::load::{
+    self, BatchMemory, Column, LoaderOptions, ReadStats, Reading, RowBuffer, Seeds,
+};
 use numpy::PyArray1;
+use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Batches of a dataset by epoch and index.
 #[pyclass(frozen, module = "graphmill._native")]
 pub struct BatchSource {
-    loader: load::NeighborLoader,
+    loader: Arc<load::NeighborLoader>,
 }
 
 #[pymethods]
@@ -36,10 +39,14 @@ impl BatchSource {
         replace: bool,
         direction: &str,
         seed: u64,
+        threads: usize,
         backend: &str,
+        window: Option<usize>,
+        hot_memory: Option<&Bound<'_, PyAny>>,
+        widen: bool,
         original: bool,
     ) -> Result<Self> {
-        let backend = if backend == "auto" { Backend::Pread } else { backend.parse()? };
+        let hot_memory = hot_memory.map(size_of).transpose()?;
         let options = LoaderOptions::new(read_fanouts(fanouts)?)
             .batch_size(batch_size)
             .shuffle(shuffle)
@@ -48,18 +55,38 @@ impl BatchSource {
             .replace(replace)
             .direction(parse_direction(direction)?)
             .seed(seed)
-            .backend(backend)
+            .threads(threads)
+            .backend(backend.parse::<Reading>()?)
+            .window(window)
+            .hot_memory(hot_memory)
+            .widen(widen)
             .original(original);
         let dataset = dataset.inner();
         let seeds = read_seeds(seeds, dataset.ids().are_text())?;
         let loader = py.detach(|| load::NeighborLoader::over(dataset, seeds, options))?;
-        Ok(BatchSource { loader })
+        Ok(BatchSource { loader: Arc::new(loader) })
     }
 
     /// Samples and reads one batch.
     fn batch(&self, py: Python<'_>, epoch: u64, index: u64) -> Result<RawBatch> {
-        let batch = py.detach(|| self.loader.batch(epoch, index))?;
-        Ok(RawBatch { batch: Mutex::new(Some(batch)), memory: Mutex::new(None) })
+        Ok(RawBatch::of(py.detach(|| self.loader.batch(epoch, index))?))
+    }
+
+    /// The batches of an epoch from `first` on.
+    fn epoch(&self, epoch: u64, first: u64) -> EpochStream {
+        EpochStream { batches: Mutex::new(self.loader.epoch(epoch, first)) }
+    }
+
+    /// What the loader has done so far.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.loader.stats();
+        let entries = read_stats(py, &stats.reads)?;
+        entries.set_item("batches", stats.batches)?;
+        entries.set_item("windows", stats.windows)?;
+        entries.set_item("largest_window", stats.largest_window)?;
+        entries.set_item("hot_rows", stats.hot_rows)?;
+        entries.set_item("peak_memory", stats.peak_memory)?;
+        Ok(entries)
     }
 
     fn __len__(&self) -> usize {
@@ -74,6 +101,41 @@ impl BatchSource {
             options.batch_size,
             options.fanouts
         )
+    }
+}
+
+/// What reading rows took, by names.
+pub fn read_stats<'py>(py: Python<'py>, stats: &ReadStats) -> PyResult<Bound<'py, PyDict>> {
+    let entries = PyDict::new(py);
+    entries.set_item("rows", stats.rows)?;
+    entries.set_item("distinct", stats.distinct)?;
+    entries.set_item("from_hot", stats.from_hot)?;
+    entries.set_item("from_window", stats.from_window)?;
+    entries.set_item("from_page_cache", stats.from_page_cache)?;
+    entries.set_item("from_disk", stats.from_disk)?;
+    entries.set_item("requests", stats.requests)?;
+    entries.set_item("bytes_read", stats.bytes_read)?;
+    entries.set_item("bytes_used", stats.bytes_used)?;
+    entries.set_item("seconds_waiting", stats.waited.as_secs_f64())?;
+    entries.set_item("backend", stats.backend.map(|backend| backend.to_string()))?;
+    Ok(entries)
+}
+
+/// The batches of one epoch, one after the other.
+#[pyclass(frozen, module = "graphmill._native")]
+pub struct EpochStream {
+    batches: Mutex<load::EpochBatches>,
+}
+
+#[pymethods]
+impl EpochStream {
+    /// Makes the next batch; None after the last. After an error there are no more.
+    fn take(&self, py: Python<'_>) -> Result<Option<RawBatch>> {
+        let next = py.detach(|| {
+            let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
+            batches.next().transpose()
+        })?;
+        Ok(next.map(RawBatch::of))
     }
 }
 
@@ -97,6 +159,12 @@ fn read_seeds(seeds: &Bound<'_, PyAny>, are_text: bool) -> Result<Seeds> {
 pub struct RawBatch {
     batch: Mutex<Option<load::Batch>>,
     memory: Mutex<Option<BatchMemory>>,
+}
+
+impl RawBatch {
+    fn of(batch: load::Batch) -> Self {
+        RawBatch { batch: Mutex::new(Some(batch)), memory: Mutex::new(None) }
+    }
 }
 
 #[pymethods]
@@ -155,11 +223,30 @@ fn rows(py: Python<'_>, column: Column, torch: bool) -> Result<Bound<'_, PyAny>>
         ElementType::Bf16 if torch => numpy_dtype(py, "int16")?,
         other => element_dtype(py, other)?,
     };
-    let bytes = PyArray1::from_vec(py, column.bytes);
     let array = if column.shape.length() == 0 {
         py.import("numpy")?.call_method1("empty", (shape, dtype))?
     } else {
+        let bytes = bytes_of(py, column.bytes)?;
         bytes.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))?
     };
     if torch { Ok(to_torch(array, element)?) } else { Ok(array) }
+}
+
+/// The bytes of a buffer as an array, which goes back to its loader when the last array over it dies.
+fn bytes_of(py: Python<'_>, mut bytes: RowBuffer) -> PyResult<Bound<'_, PyAny>> {
+    let (start, length) = (bytes.as_mut_ptr(), bytes.len());
+    let owner = Bound::new(py, RowsOwner { _bytes: bytes })?;
+    // SAFETY: the buffer has this many bytes, which stay where they are while their owner is moved; it holds them,
+    // untouched, as long as the array or any view of it lives, and nobody else forms a reference to them.
+    let array = unsafe {
+        let view = ArrayView1::from_shape_ptr(length, start.cast_const());
+        PyArray1::<u8>::borrow_from_array(&view, owner.into_any())
+    };
+    Ok(array.into_any())
+}
+
+/// What keeps a buffer alive as long as an array looks at it.
+#[pyclass(frozen, module = "graphmill._native")]
+struct RowsOwner {
+    _bytes: RowBuffer,
 }

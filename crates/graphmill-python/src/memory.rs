@@ -11,14 +11,16 @@ use std::sync::{Mutex, PoisonError};
 
 /// The budget that an argument `memory=` stands for.
 pub fn budget_of(memory: Option<&Bound<'_, PyAny>>) -> Result<Budget> {
-    let Some(memory) = memory.filter(|memory| !memory.is_none()) else {
-        return Ok(Budget::new(default_budget()));
-    };
+    Ok(Budget::new(memory.map(size_of).transpose()?.unwrap_or_else(default_budget)))
+}
+
+/// The bytes that an argument such as `memory=` stands for.
+pub fn size_of(memory: &Bound<'_, PyAny>) -> Result<u64> {
     if let Ok(bytes) = memory.extract::<u64>() {
-        return Ok(Budget::new(bytes));
+        return Ok(bytes);
     }
     match memory.extract::<String>() {
-        Ok(text) => Ok(Budget::new(parse_size(&text)?)),
+        Ok(text) => Ok(parse_size(&text)?),
         Err(_) => {
             let found = memory.get_type().name()?;
             let problem = format!(
