@@ -351,6 +351,9 @@ fn a_storm_of_signals_disturbs_no_read() {
                 into.fill(0);
                 file.read_exact_at(0, &mut into).unwrap();
                 assert!(into == sample.bytes);
+                let parts: Vec<Range<u64>> =
+                    (0..1000).map(|at| at * 4_000..at * 4_000 + 3_000).collect();
+                assert_each(&*file, &parts, &sample.bytes);
                 rounds += 1;
             }
             done.store(true, Ordering::Relaxed);
