@@ -3,6 +3,7 @@
 //! changes results. It must not read the file, since that would change what it measures.
 
 use std::fs::File;
+use std::ops::Range;
 
 /// The share of a file that the page cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,14 +31,27 @@ pub fn residency(file: &File, length: u64) -> Option<Residency> {
         return Some(Residency { total_pages: 0, cached_pages: 0 });
     }
     // The file may have grown meanwhile; a share above one would help nobody.
-    let cached_pages = cached_pages(file, 0, length)?.min(total_pages);
+    let cached_pages = count(file, 0, length)?.min(total_pages);
     Some(Residency { total_pages, cached_pages })
 }
 
 /// Whether the page that holds a byte of the file is in memory; None as for [`residency`].
 pub fn is_resident(file: &File, offset: u64) -> Option<bool> {
     // A length of 0 would mean "to the end".
-    cached_pages(file, offset, 1).map(|pages| pages > 0)
+    count(file, offset, 1).map(|pages| pages > 0)
+}
+
+/// How many of the pages that hold a range of the file are in memory; None as for [`residency`].
+///
+/// Starts no read, unlike `preadv2(RWF_NOWAIT)`, which begins to read ahead where it finds nothing. Costs a system call, about
+/// half a microsecond, and some 10 ns for each page that is there: ask for long ranges rather than for rows.
+pub fn cached_pages(file: &File, range: Range<u64>) -> Option<u64> {
+    let page = page_size();
+    if range.start >= range.end {
+        return Some(0);
+    }
+    let pages = (range.end - 1) / page - range.start / page + 1;
+    count(file, range.start, range.end - range.start).map(|cached| cached.min(pages))
 }
 
 #[cfg(target_os = "linux")]
@@ -51,7 +65,7 @@ fn page_size() -> u64 {
 }
 
 #[cfg(target_os = "linux")]
-fn cached_pages(file: &File, offset: u64, length: u64) -> Option<u64> {
+fn count(file: &File, offset: u64, length: u64) -> Option<u64> {
     use std::os::fd::AsRawFd;
 
     // The number is the same on every architecture whose calls are numbered alike.
@@ -83,7 +97,7 @@ fn cached_pages(file: &File, offset: u64, length: u64) -> Option<u64> {
 
 /// Always None: only Linux can tell.
 #[cfg(not(target_os = "linux"))]
-fn cached_pages(_file: &File, _offset: u64, _length: u64) -> Option<u64> {
+fn count(_file: &File, _offset: u64, _length: u64) -> Option<u64> {
     None
 }
 
@@ -100,6 +114,25 @@ mod tests {
             assert_eq!(seen.total_pages, 100_000u64.div_ceil(rustix::param::page_size() as u64));
             assert_eq!(seen.cached_pages, seen.total_pages);
             assert_eq!(seen.fraction(), 1.0);
+        }
+    }
+
+    #[test]
+    fn a_range_is_counted_by_the_pages_that_hold_it() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&vec![1; 8 * page_size() as usize]).unwrap();
+        let page = page_size();
+        if cached_pages(&file, 0..1).is_some() {
+            for (range, pages) in [
+                (0..1, 1),
+                (page - 1..page + 1, 2),
+                (page..page, 0),
+                (3 * page..8 * page, 5),
+                (7 * page..u64::MAX, 1),
+                (9 * page..10 * page, 0),
+            ] {
+                assert_eq!(cached_pages(&file, range.clone()), Some(pages), "{range:?}");
+            }
         }
     }
 

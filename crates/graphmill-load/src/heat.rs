@@ -42,12 +42,19 @@ impl Heat {
         }
     }
 
-    /// Bytes of memory that knowing the hottest takes, and finding them among so many sampled nodes.
-    pub(crate) fn memory(&self, num_nodes: u64, sampled: usize) -> u64 {
+    /// Bytes of memory that it takes to know the hottest.
+    pub(crate) fn memory(&self, num_nodes: u64) -> u64 {
+        if matches!(self, Heat::Order) { 0 } else { Bitmap::memory(num_nodes) }
+    }
+
+    /// Bytes of memory that it takes beside that to find them, among so many sampled nodes.
+    pub(crate) fn work_memory(&self, sampled: usize) -> u64 {
         match self {
             Heat::Order => 0,
-            Heat::Degrees(_) => Bitmap::memory(num_nodes) + 8 * (MOST_DEGREE + 1) + 2 * PIECE,
-            Heat::Batches => Bitmap::memory(num_nodes) + 32 * sampled as u64,
+            Heat::Degrees(_) => 8 * (MOST_DEGREE + 1) + PIECE + PageBuffer::MARGIN,
+            Heat::Batches => {
+                (size_of::<i64>() + 2 * size_of::<(usize, i64)>()) as u64 * sampled as u64
+            }
         }
     }
 

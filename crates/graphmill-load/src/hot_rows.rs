@@ -68,8 +68,7 @@ impl HotRows {
     ) -> Result<(Option<Arc<Self>>, ReadStats)> {
         let budget = dataset.budget();
         let heat = Heat::of(dataset, followed);
-        let sampled = batches.iter().map(|nodes| nodes.len()).sum();
-        let ids_bytes = heat.memory(dataset.graph().num_nodes(), sampled);
+        let ids_bytes = heat.memory(dataset.graph().num_nodes());
         let row_bytes: u64 = columns.rows().map(stored_length).sum();
         let margins = columns.rows().count() as u64 * PageBuffer::MARGIN;
         let room = bytes.saturating_sub(ids_bytes.saturating_add(margins));
@@ -78,8 +77,12 @@ impl HotRows {
         if most == 0 || row_bytes == 0 {
             return Ok((None, stats));
         }
-        let ids_memory = budget.reserve(ids_bytes, "the list of hot rows")?;
+        let sampled = batches.iter().map(|nodes| nodes.len()).sum();
+        let work = heat.work_memory(sampled);
+        let mut ids_memory =
+            budget.reserve(ids_bytes.saturating_add(work), "the list of hot rows")?;
         let ids = heat.hottest(dataset, most, batches)?;
+        ids_memory.shrink(work);
         let mut tables = Vec::new();
         for rows in columns.rows() {
             let (table, read) = HotTable::read(rows, &ids, budget)?;

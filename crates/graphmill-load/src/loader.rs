@@ -130,7 +130,7 @@ impl NeighborLoader {
 
     /// The hot rows, or that there are none, if that was decided already.
     pub(crate) fn known_hot_rows(&self) -> Option<Option<Arc<HotRows>>> {
-        if !self.options.hot_rows {
+        if self.options.hot_memory == Some(0) {
             return Some(None);
         }
         with_unlocked(&self.hot, |hot| hot.clone()).flatten()

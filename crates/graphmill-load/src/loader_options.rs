@@ -29,8 +29,8 @@ pub struct LoaderOptions {
     pub backend: Reading,
     /// The most batches that are read together; None reads as many as the memory allows.
     pub window: Option<usize>,
-    /// Whether the rows that are wanted most often are kept in memory.
-    pub hot_rows: bool,
+    /// Bytes for rows that are wanted most often and stay in memory; None takes a share of the budget.
+    pub hot_memory: Option<u64>,
     /// Whether half floats are delivered as single floats.
     pub widen: bool,
     /// Threads that may share the sampling of a large batch.
@@ -55,7 +55,7 @@ impl LoaderOptions {
             edge_columns: None,
             backend: Reading::Auto,
             window: None,
-            hot_rows: true,
+            hot_memory: None,
             widen: false,
             threads: 1,
             seed: 0,
@@ -108,9 +108,9 @@ impl LoaderOptions {
         LoaderOptions { window: window.map(|batches| batches.max(1)), ..self }
     }
 
-    /// Keeps the rows that are wanted most often in memory, or does not.
-    pub fn hot_rows(self, hot_rows: bool) -> Self {
-        LoaderOptions { hot_rows, ..self }
+    /// Sets how many bytes of rows that are wanted most often stay in memory; None takes a share of the budget.
+    pub fn hot_memory(self, hot_memory: Option<u64>) -> Self {
+        LoaderOptions { hot_memory, ..self }
     }
 
     /// Delivers half floats as single floats.

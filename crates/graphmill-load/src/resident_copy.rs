@@ -46,7 +46,7 @@ pub(crate) fn copy_rows<'a>(
     };
     if out.len() < WORTH_SHARING {
         let done = copy(0..count, out);
-        return Ok(if done < count { vec![done..count] } else { Vec::new() });
+        return Ok(Vec::from_iter((done < count).then_some(done..count)));
     }
     let pool = graphmill_disk::pool()?;
     // More parts than threads, so that one that is held up does not hold up all.
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn what_is_refused_is_told_and_everything_else_is_copied() {
         for (count, length) in [(0, 4), (1, 4), (5000, 4), (5000, 512)] {
-            let rows: Vec<Vec<u8>> = (0..count).map(|row| vec![row as u8 + 1; length]).collect();
+            let rows: Vec<Vec<u8>> = (0..count).map(|row| vec![row as u8 | 1; length]).collect();
             for allowed in [0, 1, 7, usize::MAX] {
                 let asked = AtomicUsize::new(0);
                 let mut out = vec![0; count * length];

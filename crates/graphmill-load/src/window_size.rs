@@ -61,7 +61,8 @@ impl NeighborLoader {
         let one = self.window_bytes(sampled, None, 1.0).saturating_add(rows).saturating_add(work);
         let asked = (sampled.sample.nodes.len() as u64).saturating_mul(batches);
         let useful = asked.saturating_mul(self.columns.stored_row_bytes());
-        (free / HOT_SHARE).min(free.saturating_sub(one.saturating_mul(2))).min(useful)
+        let share = self.options().hot_memory.unwrap_or((free / HOT_SHARE).min(useful));
+        share.min(free.saturating_sub(one.saturating_mul(2)))
     }
 }
 

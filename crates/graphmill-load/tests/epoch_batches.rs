@@ -41,17 +41,21 @@ fn an_epoch_is_its_batches_for_any_window_and_backend() {
     let expected = one_by_one(&made, options().backend(Reading::Mapped));
     for reading in Reading::ALL {
         for window in [1, 2, 3, 4, 5, 6, 7, 8, 100] {
-            for hot in [false, true] {
-                let options = options().backend(reading).window(Some(window)).hot_rows(hot);
+            for hot in [Some(0), Some(9000), None] {
+                let options = options().backend(reading).window(Some(window)).hot_memory(hot);
                 let loader = loader(&made, ENOUGH, options);
                 let batches: Vec<Parts> =
                     loader.epoch(2, 0).map(|batch| parts(batch.unwrap())).collect();
-                assert!(batches == expected, "{reading}, windows of {window}, hot: {hot}");
+                assert!(batches == expected, "{reading}, windows of {window}, hot: {hot:?}");
                 let stats = loader.stats();
                 assert_eq!(stats.batches, loader.len());
                 if matches!(reading, Reading::Pread | Reading::Ring) {
-                    assert_eq!(stats.largest_window, (window as u64).min(16));
-                    assert_eq!(stats.reads.from_hot > 0, hot);
+                    // The last of windows that double has what is left.
+                    assert_eq!(stats.largest_window, (window as u64).min(15));
+                    let some = if hot == Some(0) { 0..1 } else { 1..NODES as u64 + 1 };
+                    assert!(some.contains(&stats.hot_rows), "{}", stats.hot_rows);
+                    assert_eq!(stats.reads.from_hot > 0, hot != Some(0));
+                    assert_eq!(stats.hot_rows == NODES as u64, hot.is_none());
                 }
             }
         }
@@ -114,7 +118,7 @@ fn every_budget_gives_the_same_batches_or_says_what_one_needs() {
 fn every_row_of_a_window_is_read_once_and_none_that_the_window_before_had() {
     let made = MadeDataset::new(GraphOptions::new());
     for most in [1, 3, 8] {
-        let options = options().backend(Reading::Ring).window(Some(most)).hot_rows(false);
+        let options = options().backend(Reading::Ring).window(Some(most)).hot_memory(Some(0));
         let loader = loader(&made, ENOUGH, options);
         let lists: Vec<Vec<i64>> =
             loader.epoch(2, 0).map(|batch| batch.unwrap().sample.nodes).collect();
@@ -140,7 +144,7 @@ fn every_row_of_a_window_is_read_once_and_none_that_the_window_before_had() {
 }
 
 fn hot_dataset(made: &MadeDataset) -> Dataset {
-    Dataset::open(made.path(), Budget::new(8 << 20)).unwrap()
+    Dataset::open(made.path(), Budget::new(32 << 20)).unwrap()
 }
 
 #[test]
@@ -149,7 +153,10 @@ fn hot_rows_are_found_by_degree_or_by_sampling_and_shared_by_loaders() {
         let made = MadeDataset::new(GraphOptions::new().directions(directions));
         let expected = one_by_one(&made, options());
         let dataset = hot_dataset(&made);
-        let options = || options().backend(Reading::Pread).direction(Direction::In);
+        let options = || {
+            // Room for about half of the rows.
+            options().backend(Reading::Pread).direction(Direction::In).hot_memory(Some(12_000))
+        };
         let new = || {
             let seeds = (0..NODES).rev().collect();
             Arc::new(NeighborLoader::new(dataset.clone(), seeds, options()).unwrap())
@@ -162,7 +169,7 @@ fn hot_rows_are_found_by_degree_or_by_sampling_and_shared_by_loaders() {
         };
         let first = new();
         let stats = check(&first);
-        assert!(stats.hot_rows > 0 && stats.reads.from_hot > 0);
+        assert!((1..NODES as u64).contains(&stats.hot_rows) && stats.reads.from_hot > 0);
         let used = dataset.budget().used();
         let second = new();
         let others = check(&second);
@@ -202,7 +209,7 @@ fn auto_delivers_the_same_from_a_cold_file() {
 fn a_file_cut_short_ends_the_epoch_with_an_error() {
     for reading in Reading::ALL {
         let made = MadeDataset::new(GraphOptions::new());
-        let loader = loader(&made, ENOUGH, options().backend(reading).hot_rows(false));
+        let loader = loader(&made, ENOUGH, options().backend(reading).hot_memory(Some(0)));
         let mut batches = loader.epoch(0, 0);
         batches.next().unwrap().unwrap();
         let path = made.path().join("x.1.gd");

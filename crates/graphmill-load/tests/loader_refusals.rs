@@ -88,9 +88,9 @@ fn batches_hold_their_memory_as_long_as_they_live() {
     assert!(batch.bytes() >= (rows + lists) as u64);
     // The rows lie where those of the batch before lay.
     assert_eq!(budget.used(), idle + batch.memory.bytes());
-    let Batch { mut columns, .. } = batch;
+    let Batch { mut columns, edge_columns, memory, .. } = batch;
     let last = columns.pop().unwrap();
-    drop(columns);
+    drop((columns, edge_columns, memory));
     assert_eq!(budget.used(), idle);
     drop(loader);
     assert_eq!(budget.used(), last.bytes.held());

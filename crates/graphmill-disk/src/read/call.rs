@@ -1,6 +1,6 @@
 //! One call of `read_each` by reading threads: which ranges are away, which come next, and what they take.
-//! It cuts the ranges into batches within a fixed memory and hands the bytes out on the caller's thread. Batches own their
-//! buffers, so a caller that fails or panics just leaves, and what it had handed over is freed when it has been read.
+//! It cuts the ranges into batches within a fixed memory and hands the bytes out on the caller's thread. It ends when all
+//! batches are back, also after an error or a panic of the caller, so that their memory is never more than promised.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,12 +40,12 @@ pub(super) fn read_each(
     loop {
         while let Some(batch) = call.next_batch() {
             readers.hand_over(batch)?;
+            call.away += 1;
         }
         if call.away == 0 {
             return Ok(());
         }
-        let mut batch = call.returned.recv().expect("the call itself holds a sender");
-        call.away -= 1;
+        let mut batch = call.wait();
         std::mem::replace(&mut batch.outcome, Ok(()))?;
         for (piece, at) in &batch.pieces {
             take(piece.place, piece.slice(&batch.buffer[*at..]));
@@ -102,8 +102,13 @@ impl<'a> Call<'a> {
             at += piece.buffer_length().next_multiple_of(PAGE);
         }
         self.next += count;
-        self.away += 1;
         Some(batch)
+    }
+
+    /// A batch that is back.
+    fn wait(&mut self) -> Batch {
+        self.away -= 1;
+        self.returned.recv().expect("the call itself holds a sender")
     }
 
     /// How many ranges go into the next batch, and the bytes that they take at most.
@@ -141,5 +146,13 @@ impl<'a> Call<'a> {
             outcome: Ok(()),
             back: self.back.clone(),
         })
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        while self.away > 0 {
+            self.wait();
+        }
     }
 }

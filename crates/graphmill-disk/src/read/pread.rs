@@ -29,6 +29,16 @@ impl Pread {
         Ok(Self::over(mapped.opened().try_clone()?))
     }
 
+    pub(super) fn over_file(file: File, path: &Path) -> Result<Self> {
+        let metadata = file.metadata().map_err(|source| Error::io("examine", path, source))?;
+        Ok(Self::over(Opened { file, path: path.to_path_buf(), length: metadata.len() }))
+    }
+
+    /// Whether many ranges at once are read past the page cache.
+    pub fn is_direct(&self) -> bool {
+        self.source.direct().is_some()
+    }
+
     fn over(opened: Opened) -> Self {
         Self { source: Arc::new(Source::new(opened)) }
     }

@@ -104,7 +104,7 @@ impl Readers {
             let mut batch = self.next();
             batch.outcome = batch.read();
             let back = batch.back.clone();
-            // A caller that failed or panicked no longer waits for what it had handed over.
+            // Callers wait for all that they handed over, so somebody receives it.
             drop(back.send(batch));
         }
     }

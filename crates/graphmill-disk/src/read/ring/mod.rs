@@ -73,6 +73,60 @@ impl Ring {
         Self { pread, denied }
     }
 
+    /// An open file of which `path` is to be named in errors.
+    pub(crate) fn over_file(file: File, path: &Path) -> Result<Self> {
+        Ok(Self::over(Pread::over_file(file, path)?))
+    }
+
+    /// As [`read_each`](ReadAt::read_each), with no more than `depth` requests in flight.
+    pub(crate) fn read_at_depth(
+        &self,
+        depth: u32,
+        ranges: &[Range<u64>],
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        #[cfg(target_os = "linux")]
+        if let Some(outcome) = self.by_ring(depth, ranges, take) {
+            return outcome;
+        }
+        for (index, some) in ranges.chunks(depth.max(1) as usize).enumerate() {
+            let first = index * depth.max(1) as usize;
+            self.pread.read_each(some, &mut |place, bytes| take(first + place, bytes))?;
+        }
+        Ok(())
+    }
+
+    /// Whether reads go past the page cache.
+    pub fn is_direct(&self) -> bool {
+        self.pread.is_direct()
+    }
+
+    /// None if this process or this thread has no ring.
+    #[cfg(target_os = "linux")]
+    fn by_ring(
+        &self,
+        depth: u32,
+        ranges: &[Range<u64>],
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) -> Option<Result<()>> {
+        if self.denied.is_some() {
+            return None;
+        }
+        let source = self.pread.source();
+        let longest = match source.check(ranges) {
+            Ok(longest) => longest,
+            Err(error) => return Some(Err(error)),
+        };
+        match workplace::Workplace::of_thread(longest, depth) {
+            Ok(workplace) => Some(workplace.read_each(source, ranges, take)),
+            Err(error) => {
+                // One more ring was too many. The next call may find room again.
+                tracing::warn!(%error, "reading by threads: this thread gets no ring");
+                None
+            }
+        }
+    }
+
     /// Why threads read in place of a ring, if they do.
     pub fn denied(&self) -> Option<RingDenied> {
         self.denied
@@ -115,16 +169,8 @@ impl ReadAt for Ring {
 
     fn read_each(&self, ranges: &[Range<u64>], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
         #[cfg(target_os = "linux")]
-        if self.denied.is_none() {
-            let source = self.pread.source();
-            let longest = source.check(ranges)?;
-            match workplace::Workplace::of_thread(longest) {
-                Ok(workplace) => return workplace.read_each(source, ranges, take),
-                // One more ring was too many. The next call may find room again.
-                Err(error) => {
-                    tracing::warn!(%error, "reading by threads: this thread gets no ring")
-                }
-            }
+        if let Some(outcome) = self.by_ring(workplace::DEPTH, ranges, take) {
+            return outcome;
         }
         self.pread.read_each(ranges, take)
     }

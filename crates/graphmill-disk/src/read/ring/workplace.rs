@@ -17,11 +17,11 @@ use crate::read::arena::{Arena, Extent};
 use crate::read::piece::Piece;
 use crate::read::source::{Source, with_blocks};
 
-/// Requests in flight.
-const DEPTH: u32 = 128;
-/// Completions that are waited for at a time, if so many are under way: each wait costs a system call, and the device
-/// stays busy with the others.
-const TOGETHER: u32 = 16;
+/// Requests in flight at most.
+pub(super) const DEPTH: u32 = 128;
+/// The share of the requests in flight that are waited for at a time: each wait costs a system call, and the device stays
+/// busy with the others.
+const TOGETHER: u32 = 8;
 /// Bytes in flight, unless one range alone is longer.
 const ARENA_BYTES: usize = 4 << 20;
 
@@ -56,13 +56,15 @@ pub(super) struct Workplace {
     arrived: Vec<(u64, i32)>,
     /// Requests that the kernel has, or will have with the next system call.
     in_flight: u32,
+    /// How many may be in flight in this call.
+    depth: u32,
     /// The process that it was made in.
     process: u32,
 }
 
 impl Workplace {
     /// The one that this thread keeps, or a new one, with room for a range of `longest` bytes.
-    pub(super) fn of_thread(longest: usize) -> io::Result<Box<Self>> {
+    pub(super) fn of_thread(longest: usize, depth: u32) -> io::Result<Box<Self>> {
         let process = std::process::id();
         // A thread that is ending keeps nothing any more.
         let kept = KEPT.try_with(Cell::take).ok().flatten();
@@ -74,6 +76,7 @@ impl Workplace {
             // Nothing is in flight between calls.
             *workplace.arena = Arena::new(longest);
         }
+        workplace.depth = depth.clamp(1, DEPTH);
         Ok(workplace)
     }
 
@@ -85,6 +88,7 @@ impl Workplace {
             free_slots: Vec::with_capacity(DEPTH as usize),
             arrived: Vec::with_capacity(DEPTH as usize),
             in_flight: 0,
+            depth: DEPTH,
             process,
         })
     }
@@ -121,7 +125,7 @@ impl Workplace {
         // The range whose requests are being made, and the next of them.
         let mut begun: Option<(u32, u32)> = None;
         loop {
-            while self.in_flight < DEPTH {
+            while self.in_flight < self.depth {
                 let (slot, number) = match begun {
                     Some(begun) => begun,
                     None => {
@@ -184,7 +188,7 @@ impl Workplace {
 
     /// Submits what was pushed, waits for some completions and takes all that have arrived.
     fn wait(&mut self) -> io::Result<()> {
-        let together = self.in_flight.min(TOGETHER);
+        let together = (self.in_flight / TOGETHER).max(1);
         loop {
             match self.ring.submit_and_wait(together as usize) {
                 Ok(_) => {}
