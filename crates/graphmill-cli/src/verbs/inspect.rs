@@ -2,6 +2,7 @@
 //! Facts are gathered from the store first and shown second, as text for people or as JSON for programs, so both always
 //! agree. Nothing is written, and of the data itself only the offsets are read.
 
+mod disk;
 mod facts;
 mod text;
 
@@ -9,9 +10,10 @@ use super::Outcome;
 use crate::output;
 use anyhow::{anyhow, bail};
 use clap::Args;
-use graphmill::disk::{self, Backend, Budget};
+use graphmill::disk::{Backend, Budget, Error, open};
 use graphmill::format::{FileKind, graphzero, manifest};
 use graphmill::store::{self, Dataset, Graph, Table};
+use serde::Serialize;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,8 @@ cached (0 to 1, null when the system does not tell), and by kind
             has_weights, has_times, has_original_ids, bits_per_edge, degrees (by direction: largest,
             mean, isolated), sections (name, dtype, count, bytes)
   table     shape, dtype, row_bytes, sections
+  --disk    disk: random_4k_per_second, best_depth, break_even_gap, bytes_per_second, device, is_direct,
+            random (bytes, depth, per_second), sequential; nothing else if the path holds no file of ours
   dataset   generation, order, num_nodes, num_edges, source_rows, undirected, graph (a topology),
             tables, edge_tables and splits (tables by name), which have all these keys but kind
 
@@ -34,6 +38,9 @@ Example:
 pub struct Flags {
     /// The file or dataset folder
     path: PathBuf,
+    /// Measure the disk that holds the path, which may be any folder then; takes some seconds, and is kept for estimate
+    #[arg(long)]
+    disk: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -43,13 +50,27 @@ pub struct Flags {
 }
 
 pub fn run(flags: &Flags) -> anyhow::Result<Outcome> {
-    let facts = gather(&flags.path)?;
+    let is_mere_folder = flags.path.is_dir() && !flags.path.join(manifest::FILE_NAME).exists();
+    let only_disk = flags.disk && is_mere_folder;
+    let facts = (!only_disk).then(|| gather(&flags.path)).transpose()?;
+    let disk = flags.disk.then(|| disk::measure(&flags.path)).transpose()?;
     if flags.json {
-        output::print(&(serde_json::to_string_pretty(&facts)? + "\n"))?;
+        let told = Told { facts: facts.as_ref(), disk: disk.as_ref() };
+        output::print(&(serde_json::to_string_pretty(&told)? + "\n"))?;
     } else if !flags.quiet {
-        output::print(&text::describe(&facts))?;
+        let facts = facts.as_ref().map(text::describe).unwrap_or_default();
+        output::print(&(facts + &disk.as_ref().map(disk::describe).unwrap_or_default()))?;
     }
     Ok(Outcome::Fine)
+}
+
+/// All that is told, as one object.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    facts: Option<&'a facts::Facts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk: Option<&'a disk::DiskFacts>,
 }
 
 fn gather(path: &Path) -> anyhow::Result<facts::Facts> {
@@ -69,7 +90,7 @@ fn gather(path: &Path) -> anyhow::Result<facts::Facts> {
 /// The store cannot know that the file it did not find belongs to a dataset.
 fn explain_missing_file(error: store::Error) -> anyhow::Error {
     match &error {
-        store::Error::Disk(disk::Error::Io { source, .. })
+        store::Error::Disk(Error::Io { source, .. })
             if source.kind() == ErrorKind::NotFound =>
         {
             anyhow!(
@@ -98,7 +119,7 @@ pub fn check_is_dataset_or_file(path: &Path) -> anyhow::Result<()> {
 
 /// Whether a file says that it is a table; whatever else it says is the business of opening it.
 fn is_table(path: &Path) -> anyhow::Result<bool> {
-    let file = disk::open(path, Backend::Pread)?;
+    let file = open(path, Backend::Pread)?;
     let mut start = [0; 8];
     if file.len() < start.len() as u64 {
         return Ok(false);

@@ -4,6 +4,7 @@
 
 mod build;
 mod convert;
+mod estimate;
 mod generate;
 mod inspect;
 mod sample;
@@ -24,6 +25,7 @@ use std::path::Path;
 pub enum Verb {
     Build(build::Flags),
     Inspect(inspect::Flags),
+    Estimate(estimate::Flags),
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
@@ -46,6 +48,7 @@ impl Verb {
         match self {
             Verb::Build(flags) => build::run(&flags, interruption),
             Verb::Inspect(flags) => inspect::run(&flags),
+            Verb::Estimate(flags) => estimate::run(&flags),
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),

@@ -26,9 +26,10 @@ pub fn describe(facts: &Facts) -> String {
     lines.join("\n") + "\n"
 }
 
-type Row = Vec<String>;
+/// A line of cells.
+pub type Row = Vec<String>;
 
-fn row<const N: usize>(cells: [&str; N]) -> Row {
+pub fn row<const N: usize>(cells: [&str; N]) -> Row {
     cells.map(str::to_owned).to_vec()
 }
 
@@ -158,7 +159,8 @@ fn percent(share: Option<f64>) -> String {
 }
 
 /// Rows as indented lines, each cell as wide as the widest of its column.
-fn columns(rows: Vec<Row>) -> Vec<String> {
+/// Lines whose cells stand below each other.
+pub fn columns(rows: Vec<Row>) -> Vec<String> {
     let mut widths: Vec<usize> = Vec::new();
     for cells in &rows {
         widths.resize(widths.len().max(cells.len()), 0);
