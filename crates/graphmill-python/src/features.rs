@@ -4,9 +4,9 @@ use crate::errors::Result;
 use crate::graph::private_map;
 use crate::ids::{self, is_tensor};
 use crate::views::{Map, element_dtype, shape_of, table_view, to_torch};
-use graphmill::disk::{Advice, Backend, PrivateMap, ReadAt, format_size};
+use graphmill::disk::{Advice, PrivateMap, ReadAt, format_size};
 use graphmill::format::ElementType;
-use graphmill::load::Rows;
+use graphmill::load::{Reading, Rows};
 use graphmill::store::Table;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -49,7 +49,7 @@ impl Features {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        let rows = Rows::open(self.table.clone(), Backend::Pread)?;
+        let rows = Rows::open(self.table.clone(), Reading::Auto)?;
         Ok(self.rows.get_or_init(|| rows))
     }
 

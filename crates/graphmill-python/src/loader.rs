@@ -6,10 +6,10 @@ use crate::graph::{parse_direction, read_fanouts};
 use crate::ids;
 use crate::sample::int64;
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
-use graphmill::disk::Backend;
 use graphmill::format::ElementType;
-use graphmill::load::{self, BatchMemory, Column, LoaderOptions, Seeds};
+use graphmill::load::{self, BatchMemory, Column, LoaderOptions, Reading, RowBuffer, Seeds};
 use numpy::PyArray1;
+use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Mutex;
@@ -39,7 +39,7 @@ impl BatchSource {
         backend: &str,
         original: bool,
     ) -> Result<Self> {
-        let backend = if backend == "auto" { Backend::Pread } else { backend.parse()? };
+        let backend: Reading = backend.parse()?;
         let options = LoaderOptions::new(read_fanouts(fanouts)?)
             .batch_size(batch_size)
             .shuffle(shuffle)
@@ -147,6 +147,25 @@ fn stacked(
     int64(py, row, torch)?.call_method1("reshape", ((2, edges),))
 }
 
+/// Keeps the memory of rows as long as an array looks at it; then it serves another batch.
+#[pyclass(frozen, module = "graphmill._native")]
+struct RowOwner {
+    _bytes: RowBuffer,
+}
+
+/// The bytes of rows as an array that owns them.
+fn row_bytes(py: Python<'_>, mut bytes: RowBuffer) -> PyResult<Bound<'_, PyArray1<u8>>> {
+    let (start, length) = (bytes.as_mut_ptr(), bytes.len());
+    // SAFETY: the memory of the buffer is on the heap, so it stays where it is when the buffer moves into the owner,
+    // which holds it as long as the array or any view of it lives. The owner never looks at it again, so writing
+    // through the array is no aliasing.
+    unsafe {
+        let view = ArrayView1::from_shape_ptr(length, start.cast_const());
+        let owner = Bound::new(py, RowOwner { _bytes: bytes })?;
+        Ok(PyArray1::borrow_from_array(&view, owner.into_any()))
+    }
+}
+
 /// Gathered rows as an array or tensor over the buffer that they were read into.
 fn rows(py: Python<'_>, column: Column, torch: bool) -> Result<Bound<'_, PyAny>> {
     let element = column.shape.element();
@@ -155,7 +174,7 @@ fn rows(py: Python<'_>, column: Column, torch: bool) -> Result<Bound<'_, PyAny>>
         ElementType::Bf16 if torch => numpy_dtype(py, "int16")?,
         other => element_dtype(py, other)?,
     };
-    let bytes = PyArray1::from_vec(py, column.bytes);
+    let bytes = row_bytes(py, column.bytes)?;
     let array = if column.shape.length() == 0 {
         py.import("numpy")?.call_method1("empty", (shape, dtype))?
     } else {
