@@ -68,19 +68,15 @@ impl HotRows {
     ) -> Result<(Option<Arc<Self>>, ReadStats)> {
         let budget = dataset.budget();
         let heat = Heat::of(dataset, followed);
-        let ids_bytes = heat.memory(dataset.graph().num_nodes());
-        let row_bytes: u64 = columns.rows().map(stored_length).sum();
-        let margins = columns.rows().count() as u64 * PageBuffer::MARGIN;
-        let room = bytes.saturating_sub(ids_bytes.saturating_add(margins));
-        let most = (room / row_bytes.max(1)).min(MOST_ROWS);
+        let most = hot_count(dataset, columns, &heat, bytes);
         let mut stats = ReadStats::default();
-        if most == 0 || row_bytes == 0 {
+        if most == 0 {
             return Ok((None, stats));
         }
         let sampled = batches.iter().map(|nodes| nodes.len()).sum();
         let work = heat.work_memory(sampled);
-        let mut ids_memory =
-            budget.reserve(ids_bytes.saturating_add(work), "the list of hot rows")?;
+        let ids_bytes = heat.memory(dataset.graph().num_nodes()).saturating_add(work);
+        let mut ids_memory = budget.reserve(ids_bytes, "the list of hot rows")?;
         let ids = heat.hottest(dataset, most, batches)?;
         ids_memory.shrink(work);
         let mut tables = Vec::new();
@@ -131,6 +127,15 @@ impl HotTable {
         let table = rows.table().clone();
         Ok((HotTable { table, rows: held, row_length, _memory: memory }, stats))
     }
+}
+
+/// How many rows of all columns fit into so many bytes, beside what tells which they are.
+pub(crate) fn hot_count(dataset: &Dataset, columns: &Columns, heat: &Heat, bytes: u64) -> u64 {
+    let num_nodes = dataset.graph().num_nodes();
+    let margins = columns.rows().count() as u64 * PageBuffer::MARGIN;
+    let room = bytes.saturating_sub(heat.memory(num_nodes).saturating_add(margins));
+    let fitting = room.checked_div(columns.stored_row_bytes()).unwrap_or(0);
+    fitting.min(num_nodes).min(MOST_ROWS)
 }
 
 /// Bytes of a row as it is stored.

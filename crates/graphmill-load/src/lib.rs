@@ -1,9 +1,10 @@
 //! From node lists to batches.
 //!
-//! A [`NeighborLoader`] joins the rooms above: [`Seeds`] say where to start, [`EpochOrder`] says which seeds make up a batch, the sampler finds their
-//! neighbourhood, [`Rows`] fetches the rows of every node and edge found, and a [`Batch`] holds the result. What a batch
-//! holds depends on the seed, the epoch, its index and the options alone, never on when or by whom it is made. All
-//! memory is taken from the dataset's budget first. Python is unknown here.
+//! A [`NeighborLoader`] joins the rooms above: [`Seeds`] say where to start, [`EpochOrder`] says which seeds make up a
+//! batch, the sampler finds their neighbourhood, [`Rows`] fetches the rows of every node and edge found, and a [`Batch`]
+//! holds the result. [`EpochBatches`] does so for several batches at a time, so that their rows are read together. What a
+//! batch holds depends on the seed, the epoch, its index and the options alone, never on when or by whom it is made, nor
+//! on what was read together. All memory is taken from the dataset's budget first. Python is unknown here.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -12,6 +13,7 @@ mod columns;
 mod epoch;
 mod epoch_batches;
 mod error;
+mod estimate;
 mod fetch;
 mod gather;
 mod heat;
@@ -38,6 +40,7 @@ pub use buffers::RowBuffer;
 pub use epoch::{BatchSeeds, EpochOrder};
 pub use epoch_batches::EpochBatches;
 pub use error::{Error, Result};
+pub use estimate::Estimate;
 pub use loader::NeighborLoader;
 pub use loader_options::LoaderOptions;
 pub use loader_stats::LoaderStats;

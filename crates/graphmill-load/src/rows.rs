@@ -5,7 +5,7 @@
 use crate::read_plan::{BLOCK, BREAK_EVEN_GAP, LONGEST_READ, Merging, RowPlaces};
 use crate::row_copy::RowCopy;
 use crate::{Reading, Result};
-use graphmill_disk::{Pread, Presence, ReadAt, Ring};
+use graphmill_disk::{DeviceProfile, Pread, Presence, ReadAt, Ring};
 use graphmill_format::{ElementType, TableShape};
 use graphmill_store::Table;
 use std::sync::Arc;
@@ -32,7 +32,9 @@ impl Rows {
             Reading::Pread => Some(Arc::new(Pread::of(table.mapped())?)),
             Reading::Auto | Reading::Ring => Some(Arc::new(Ring::of(table.mapped())?)),
         };
-        let merging = Merging { gap: BREAK_EVEN_GAP, longest: LONGEST_READ, block: BLOCK };
+        let measured = reader.as_ref().and_then(|reader| DeviceProfile::cached(reader.path()));
+        let gap = measured.map_or(BREAK_EVEN_GAP, |profile| profile.break_even_gap());
+        let merging = Merging { gap, longest: LONGEST_READ, block: BLOCK };
         let how = RowCopy::Plain;
         Ok(Rows { table, reading, reader, presence: Arc::default(), how, merging })
     }

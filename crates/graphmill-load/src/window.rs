@@ -81,6 +81,11 @@ impl WindowPlan {
         self.rows.len()
     }
 
+    /// The distinct rows that are not hot, ascending.
+    pub(crate) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
     /// Bytes that it takes once it is made.
     pub(crate) fn bytes(&self) -> u64 {
         (self.rows.len() * size_of::<u64>() + self.sources.len() * size_of::<u32>()) as u64

@@ -2,7 +2,7 @@
 
 mod made_dataset;
 
-use graphmill_disk::{Budget, ReadAt, drop_page_cache};
+use graphmill_disk::{Budget, DeviceProfile, ReadAt, drop_page_cache};
 use graphmill_format::Direction;
 use graphmill_ingest::{Directions, GraphOptions};
 use graphmill_load::{Batch, Column, Error, LoaderOptions, NeighborLoader, Reading};
@@ -180,6 +180,34 @@ fn hot_rows_are_found_by_degree_or_by_sampling_and_shared_by_loaders() {
         assert!(dataset.budget().used() < used);
         assert_eq!(dataset.budget().used(), 0);
     }
+}
+
+#[test]
+fn an_estimate_is_what_happens() {
+    let made = MadeDataset::new(GraphOptions::new().edge_ids(true));
+    let disk = DeviceProfile::assumed();
+    for hot in [Some(0), Some(12_000)] {
+        let options = || options().backend(Reading::Ring).window(Some(1)).hot_memory(hot);
+        let one = loader(&made, ENOUGH, options());
+        let predicted = one.estimate(2, &disk).unwrap().unwrap();
+        assert_eq!(one.stats().reads, Default::default());
+        let first = one.epoch(2, 0).next().unwrap().unwrap();
+        let stats = one.stats();
+        assert_eq!((predicted.window, predicted.sampled), (1, 1));
+        assert_eq!(predicted.hot_rows, stats.hot_rows);
+        assert_eq!(predicted.nodes, first.sample.nodes.len() as f64);
+        assert_eq!(predicted.edges, first.sample.edge_ids.len() as f64);
+        let hot_share = stats.reads.from_hot as f64 / 2.0 / predicted.nodes;
+        assert!((predicted.hot_share - hot_share).abs() < 1e-9);
+        if hot == Some(0) {
+            let found = (stats.reads.requests as f64, stats.reads.bytes_read as f64);
+            assert_eq!((predicted.requests, predicted.bytes), found);
+        }
+        assert!(predicted.disk_rate > 0.0 && predicted.sampling_rate > 0.0);
+        assert!(predicted.least_memory <= predicted.memory && predicted.memory <= ENOUGH);
+    }
+    let empty = NeighborLoader::new(made.open(ENOUGH), Vec::new(), options()).unwrap();
+    assert!(empty.estimate(0, &disk).unwrap().is_none());
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn neighbouring_rows_share_a_read_and_duplicates_are_read_once() {
     let path = folder.path().join("x.gd");
     let bytes = write(&path, TableShape::matrix(3000, 256, ElementType::F32).unwrap());
     let rows = Rows::open(Table::open(&path).unwrap(), Reading::Pread).unwrap();
+    let rows = rows.break_even_gap(32 << 10);
 
     let all: Vec<i64> = (0..3000).collect();
     let (gathered, stats) = gather(&rows, &all).unwrap();

@@ -21,7 +21,7 @@ fn no_byte_is_read_that_is_not_counted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.gd");
     let shape = TableShape::matrix(ROWS, 128, ElementType::F32).unwrap();
-    let piece: Vec<u8> = (0..shape.length() / 64).map(|at| (at * 7 >> 3) as u8).collect();
+    let piece: Vec<u8> = (0..shape.length() / 64).map(|at| ((at * 7) >> 3) as u8).collect();
     write_table(&path, shape, (0..64).map(|_| Ok(&piece)), false).unwrap();
     let table = Table::open(&path).unwrap();
     table.mapped().file().sync_all().unwrap();

@@ -90,9 +90,7 @@ fn gather(path: &Path) -> anyhow::Result<facts::Facts> {
 /// The store cannot know that the file it did not find belongs to a dataset.
 fn explain_missing_file(error: store::Error) -> anyhow::Error {
     match &error {
-        store::Error::Disk(Error::Io { source, .. })
-            if source.kind() == ErrorKind::NotFound =>
-        {
+        store::Error::Disk(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             anyhow!(
                 "{error}; {} names it: restore it or build the dataset again",
                 manifest::FILE_NAME

@@ -1,0 +1,157 @@
+//! What a loader will cost, before it reads a row.
+//! A few batches are sampled and planned as an epoch would plan them; the profile of the disk says how long their reads
+//! take. It uses the planning of windows and hot rows as they are, so that it cannot promise anything else than what
+//! happens, and it reads topology only.
+
+use crate::columns::Columns;
+use crate::heat::Heat;
+use crate::hot_ids::HotIds;
+use crate::hot_rows::hot_count;
+use crate::read_plan::ReadPlan;
+use crate::row_order::RowOrder;
+use crate::sampled_batch::SampledBatch;
+use crate::window::WindowPlan;
+use crate::window_size::missing;
+use crate::{Error, NeighborLoader, Result};
+use graphmill_disk::DeviceProfile;
+use std::time::{Duration, Instant};
+
+/// What the batches of an epoch cost once windows have their full length. Figures are per batch where nothing else is
+/// said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// Batches that were sampled for it.
+    pub sampled: u32,
+    /// Nodes, each of which wants its rows.
+    pub nodes: f64,
+    /// Edges.
+    pub edges: f64,
+    /// Rows that stay in memory.
+    pub hot_rows: u64,
+    /// The part of the wanted node rows that is hot.
+    pub hot_share: f64,
+    /// Batches that are read together.
+    pub window: usize,
+    /// Requests to the disk.
+    pub requests: f64,
+    /// Bytes of all requests.
+    pub bytes: f64,
+    /// Batches per second that the disk allows.
+    pub disk_rate: f64,
+    /// Batches per second that were sampled, by one call after the other.
+    pub sampling_rate: f64,
+    /// Bytes of memory that one batch needs by itself; less than that is an error.
+    pub least_memory: u64,
+    /// Bytes of memory that hot rows and windows will take.
+    pub memory: u64,
+}
+
+impl Estimate {
+    /// Whether the disk is slower than sampling.
+    pub fn is_disk_the_limit(&self) -> bool {
+        self.disk_rate < self.sampling_rate
+    }
+}
+
+impl NeighborLoader {
+    /// Predicts what the batches of an epoch cost on a disk, if nothing of their rows is in the page cache.
+    pub fn estimate(&self, epoch: u64, disk: &DeviceProfile) -> Result<Option<Estimate>> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let (mut sampling, mut sampled) = (Duration::ZERO, 0);
+        let mut sample = |index| {
+            let began = Instant::now();
+            let batch = self.sampled(epoch, index)?;
+            sampling += began.elapsed();
+            sampled += 1;
+            Ok::<_, Error>(batch)
+        };
+        let mut batches = vec![sample(0)?];
+        let free = self.dataset().budget().free();
+        let (rows, work) = self.delivery_bytes(&batches[0]);
+        let least_memory = batches[0].memory.bytes().saturating_add(rows).saturating_add(work);
+        let hot_bytes = self.hot_bytes(free, &batches[0], self.len());
+        let hot = self.hot_ids(hot_bytes, &batches)?;
+        let limit = self.window_limit(free.saturating_sub(hot_bytes), &batches[0]);
+        let mut bytes = self.window_bytes(&batches[0], hot.as_ref(), 1.0);
+        for index in 1..self.len().min(self.most_batches() as u64) {
+            let next = match sample(index) {
+                Err(error) if error.is_budget() => break,
+                outcome => outcome?,
+            };
+            bytes = bytes.saturating_add(self.window_bytes(&next, hot.as_ref(), 1.0));
+            if bytes > limit {
+                break;
+            }
+            batches.push(next);
+        }
+        let count = batches.len() as f64;
+        let nodes = lists(&batches, |batch| &batch.sample.nodes);
+        let edges = lists(&batches, |batch| &batch.sample.edge_ids);
+        let node_reads = self.reads_of(&self.columns, &nodes, hot.as_ref())?;
+        let edge_reads = self.reads_of(&self.edge_columns, &edges, None)?;
+        let reads = || node_reads.iter().chain(&edge_reads).copied();
+        let total_nodes: usize = nodes.iter().map(|list| list.len()).sum();
+        let total_edges: usize = edges.iter().map(|list| list.len()).sum();
+        let cold = nodes.iter().map(|list| missing(list, hot.as_ref()));
+        let cold = cold.sum::<usize>() as f64;
+        Ok(Some(Estimate {
+            sampled,
+            nodes: total_nodes as f64 / count,
+            edges: total_edges as f64 / count,
+            hot_rows: hot.as_ref().map_or(0, HotIds::len),
+            hot_share: 1.0 - cold / (total_nodes as f64).max(1.0),
+            window: batches.len(),
+            requests: reads().count() as f64 / count,
+            bytes: reads().map(|length| length as f64).sum::<f64>() / count,
+            disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
+            sampling_rate: f64::from(sampled) / sampling.as_secs_f64(),
+            least_memory,
+            memory: hot_bytes.saturating_add(bytes.min(limit).saturating_mul(2)).max(least_memory),
+        }))
+    }
+
+    /// The rows that would be hot in so many bytes.
+    fn hot_ids(&self, bytes: u64, batches: &[SampledBatch]) -> Result<Option<HotIds>> {
+        let heat = Heat::of(self.dataset(), self.options().direction);
+        let count = hot_count(self.dataset(), &self.columns, &heat, bytes);
+        if count == 0 {
+            return Ok(None);
+        }
+        let lists = lists(batches, |batch| &batch.sample.nodes);
+        let sampled = lists.iter().map(|list| list.len()).sum();
+        let bytes = heat.memory(self.dataset().graph().num_nodes());
+        let bytes = bytes.saturating_add(heat.work_memory(sampled));
+        let _memory = self.dataset().budget().reserve(bytes, "the list of hot rows")?;
+        heat.hottest(self.dataset(), count, &lists).map(Some)
+    }
+
+    /// The lengths of all requests of a window, for all columns.
+    fn reads_of(
+        &self,
+        columns: &Columns,
+        lists: &[&[i64]],
+        hot: Option<&HotIds>,
+    ) -> Result<Vec<u64>> {
+        let places = lists.iter().map(|list| list.len()).sum();
+        let missing = lists.iter().map(|list| missing(list, hot)).sum();
+        let plan_bytes = RowOrder::memory(missing) + ReadPlan::memory(missing);
+        let bytes = WindowPlan::memory(places, missing) + plan_bytes;
+        let _memory = self.dataset().budget().reserve(bytes, "planning reads")?;
+        let mut lengths = Vec::new();
+        for rows in columns.rows() {
+            let count = rows.table().shape().rows();
+            let plan = WindowPlan::new(count, lists, hot);
+            let order = RowOrder::new(count, plan.distinct(), plan.rows().iter().copied().zip(0..));
+            let reads = ReadPlan::new(&order, &rows.places(), &rows.merging);
+            lengths.extend(reads.ranges.iter().map(|range| range.end - range.start));
+        }
+        Ok(lengths)
+    }
+}
+
+fn lists(batches: &[SampledBatch], list: impl Fn(&SampledBatch) -> &Vec<i64>) -> Vec<&[i64]> {
+    batches.iter().map(|batch| list(batch).as_slice()).collect()
+}
