@@ -84,6 +84,10 @@ class Graphmill:
         rows, columns = self._inspect(path)["shape"]
         return rows, columns
 
+    def disk(self, path: Path) -> str:
+        """What is measured of the disk that holds a path, as JSON."""
+        return self._run("inspect", "--disk", str(path), "--json")
+
     def _inspect(self, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self._run("inspect", str(path), "--json"))
         return found

@@ -7,9 +7,7 @@ contestant is its own witness. It must not know who reads them.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.graphmill_command import Graphmill
+from benchmarks.kept_files import KeptFiles
 from benchmarks.peers import EdgeList
 
 COLUMNS = 128
@@ -47,20 +46,13 @@ SCALES = {
 }
 
 
-class Inputs:
+class Inputs(KeptFiles):
     """The inputs of one scale, in a folder of their own."""
 
     def __init__(self, folder: Path, scale: Scale, graphmill: Graphmill) -> None:
-        """Refuse a disk that is too small before anything is written."""
-        self.folder, self.scale, self.graphmill = folder, scale, graphmill
-        folder.mkdir(parents=True, exist_ok=True)
-        there = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-        free = shutil.disk_usage(folder).free
-        if there + free < scale.disk:
-            raise SystemExit(
-                f"{folder} has {free / 1e9:.1f} GB of free disk, and --scale {scale.name} takes "
-                f"{scale.disk / 1e9:.0f} GB: free some, or name another folder with --work"
-            )
+        """Know what makes the edges."""
+        super().__init__(folder, scale.name, scale.disk)
+        self.scale, self.graphmill = scale, graphmill
 
     def edges(self) -> EdgeList:
         """An R-MAT graph as text; the header is cut off, which one of the peers would take for an edge."""
@@ -122,19 +114,6 @@ class Inputs:
             num_nodes_list=np.array([rows]),
             num_edges_list=np.array([edges]),
         )
-
-    def _once(self, name: str, write: Callable[[Path], object]) -> Path:
-        """Write a file or folder aside and give it its name when it is whole, unless it is there."""
-        path = self.folder / name
-        if not path.exists():
-            print(f"making {path}", flush=True)
-            aside = self.folder / f"unfinished-{name}"
-            if aside.is_dir():
-                shutil.rmtree(aside)
-            aside.unlink(missing_ok=True)
-            write(aside)
-            os.replace(aside, path)
-        return path
 
 
 def facts(path: Path) -> dict[str, int]:

@@ -13,6 +13,9 @@ from typing import Any
 from benchmarks.child import Figures
 from benchmarks.contest import MIB, Outcome, Outcomes
 
+#: Rates below it are shown in thousands.
+SLOW = 1e5
+
 
 def told(figures: Figures) -> dict[str, Any]:
     """What a run said about itself, with `amount` and `seconds`; our command speaks of edges."""
@@ -48,7 +51,9 @@ def show(title: str, unit: str, outcomes: Outcomes, ours: str) -> None:
     """Print a table: ratios to ours first, since only they carry over to another machine."""
     print(f"\n{title}")
     width = max([len("who"), *map(len, outcomes)])
-    print(f"  {'who':{width}}   ours x   M {unit + '/s':9}   spread   anon MiB   result")
+    found = [each for each in map(rate, outcomes.values()) if each is not None]
+    prefix, size = ("k", 1e3) if min(found, default=SLOW) < SLOW else ("M", 1e6)
+    print(f"  {'who':{width}}   ours x   {prefix} {unit + '/s':9}   spread   anon MiB   result")
     own = rate(outcomes[ours])
     for name, outcome in outcomes.items():
         its = rate(outcome)
@@ -60,7 +65,7 @@ def show(title: str, unit: str, outcomes: Outcomes, ours: str) -> None:
         spread = (max(each) - min(each)) / its
         print(
             f"  {name:{width}} {'-' if times is None else f'{times:.2f}':>8}"
-            f" {its / 1e6:10.2f}      {spread:7.0%} {outcome.peak_anonymous / MIB:10.0f}"
+            f" {its / size:10.2f}      {spread:7.0%} {outcome.peak_anonymous / MIB:10.0f}"
             f"   {outcome.result}"
         )
 

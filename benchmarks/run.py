@@ -12,9 +12,9 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ingest, sampling, stores
+from benchmarks import features, ingest, sampling, stores
 
-SECTIONS = {"stores": stores, "ingest": ingest, "sampling": sampling}
+SECTIONS = {"stores": stores, "ingest": ingest, "sampling": sampling, "features": features}
 
 
 def main() -> None:

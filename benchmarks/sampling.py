@@ -17,7 +17,8 @@ from benchmarks.child import CORES
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.inputs import SCALES
-from benchmarks.samplers import SAMPLERS, Sampler
+from benchmarks.peers.installation import those_installed
+from benchmarks.samplers import SAMPLERS
 from benchmarks.samplers.graphmill import Ours
 from benchmarks.sampling_bench import SamplingBench
 from benchmarks.sampling_inputs import SamplingInputs
@@ -43,14 +44,20 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     work: Path = arguments.work.absolute()
     graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
     inputs = SamplingInputs(work / scale.name, scale, graphmill)
-    peers, absent = installed(arguments.peers, work / "peers")
+    peers, absent = those_installed(SAMPLERS[name](work / "peers") for name in arguments.peers)
     with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
         print(
             f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
             f"{os.cpu_count()} cores each, graph in the page cache unless a line says otherwise"
         )
-        ours = Ours(work / "peers", graphmill)
-        bench = SamplingBench(ours, inputs, peers, absent, arguments.repeats, Path(out) / "run")
+        bench = SamplingBench(
+            ours=Ours(work / "peers", graphmill),
+            inputs=inputs,
+            peers=peers,
+            absent=absent,
+            repeats=arguments.repeats,
+            out=Path(out) / "run",
+        )
         for line in arguments.lines:
             LINES[line](bench)
     note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
@@ -63,18 +70,3 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "absent": absent,
         "musts": [must.record() for must in bench.musts],
     }
-
-
-def installed(names: list[str], folder: Path) -> tuple[dict[str, Sampler], dict[str, str]]:
-    """The peers that can be had here, and why the others cannot."""
-    peers: dict[str, Sampler] = {}
-    absent: dict[str, str] = {}
-    for name in names:
-        peer = SAMPLERS[name](folder)
-        try:
-            peer.install()
-            peers[name] = peer
-        except (OSError, RuntimeError) as error:
-            absent[name] = str(error)
-            print(f"{name}: cannot be had here: {error}")
-    return peers, absent

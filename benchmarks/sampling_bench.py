@@ -1,64 +1,25 @@
-"""What the lines of the sampling section share: who takes part, where things are, and what was found.
-
-A line holds its contests through it and leaves its targets in it. It must not know the lines.
-"""
+"""What the lines of the sampling section share: the graph, and who samples it."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from benchmarks import contest, rates
-from benchmarks.child import Command, Figures
-from benchmarks.contest import Contestant, Outcomes
-from benchmarks.musts import Must
+from benchmarks.rate_bench import RateBench
 from benchmarks.samplers import Sampler
 from benchmarks.samplers.graphmill import Ours
 from benchmarks.sampling_inputs import SamplingInputs
 
 
-@dataclass
-class SamplingBench:
+@dataclass(kw_only=True)
+class SamplingBench(RateBench):
     """One run of the section."""
 
     ours: Ours
     inputs: SamplingInputs
     peers: dict[str, Sampler]
-    #: Peers that could not be installed, and why.
-    absent: dict[str, str]
-    repeats: int
-    #: A folder that is empty when a run begins.
-    out: Path
-    results: dict[str, Any] = field(default_factory=dict)
-    musts: list[Must] = field(default_factory=list)
 
     def all(self) -> Iterator[Sampler]:
         """Ours first, then the peers."""
         yield self.ours
         yield from self.peers.values()
-
-    def contestants(
-        self,
-        commands: Mapping[str, Command],
-        inputs: Sequence[Path],
-        check: Callable[[Figures], str],
-    ) -> list[Contestant]:
-        """Contestants that are all judged alike."""
-        return [Contestant(name, "", command, inputs, check) for name, command in commands.items()]
-
-    def hold(self, title: str, unit: str, contestants: Sequence[Contestant]) -> Outcomes:
-        """Hold a contest whose first contestant is ours, show it, and keep its numbers."""
-        outcomes = contest.hold(contestants, self.repeats, self.out)
-        rates.show(title, unit, outcomes, contestants[0].name)
-        sys.stdout.flush()
-        self.results[title] = {name: rates.record(outcome) for name, outcome in outcomes.items()}
-        return outcomes
-
-    def skip(self, title: str, reason: str) -> Outcomes:
-        """Say why a contest was not held; it has no outcomes."""
-        print(f"\n{title}\n  {reason}", flush=True)
-        self.results[title] = {"skipped": reason}
-        return {}

@@ -9,12 +9,39 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 
 class InstallationFailed(RuntimeError):
     """A peer that cannot be had here, with the reason."""
+
+
+class Installable(Protocol):
+    """What has a name and can be installed."""
+
+    @property
+    def name(self) -> str: ...
+
+    def install(self) -> None: ...
+
+
+Peer = TypeVar("Peer", bound=Installable)
+
+
+def those_installed(peers: Iterable[Peer]) -> tuple[dict[str, Peer], dict[str, str]]:
+    """Install each: those that can be had here, and why the others cannot."""
+    found: dict[str, Peer] = {}
+    absent: dict[str, str] = {}
+    for peer in peers:
+        try:
+            peer.install()
+            found[peer.name] = peer
+        except (OSError, RuntimeError) as error:
+            absent[peer.name] = str(error)
+            print(f"{peer.name}: cannot be had here: {error}")
+    return found, absent
 
 
 def python_packages(
