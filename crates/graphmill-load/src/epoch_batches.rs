@@ -10,6 +10,7 @@ use crate::sampled_batch::SampledBatch;
 use crate::window::{Window, WindowPlan};
 use crate::window_size::missing;
 use crate::{Batch, Column, NeighborLoader, ReadStats, Result};
+use graphmill_sample::Sample;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -56,6 +57,9 @@ impl Iterator for EpochBatches {
         }
         let outcome = self.next_batch().transpose();
         self.is_finished = !matches!(outcome, Some(Ok(_)));
+        if self.is_finished {
+            self.windows = Windows::default();
+        }
         outcome
     }
 }
@@ -84,7 +88,7 @@ impl EpochBatches {
         let loader = self.loader.clone();
         let outcome = match self.assemble(&sampled) {
             Err(error) if error.is_budget() => {
-                self.forget_ahead(sampled.index);
+                self.forget_ahead(sampled.index + 1);
                 loader.gathered(&sampled.sample)
             }
             outcome => outcome,
@@ -112,12 +116,13 @@ impl EpochBatches {
         Ok((columns, rows(&self.windows.edges, &loader.edge_columns, edges)?))
     }
 
-    /// Gives up all that was done ahead of a batch; it will be done again.
-    fn forget_ahead(&mut self, index: u64) {
+    /// Gives up all memory that only makes batches come sooner; batches from `next` on are sampled again.
+    fn forget_ahead(&mut self, next: u64) {
         self.windows = Windows::default();
         self.ready.clear();
         self.sampled.clear();
-        (self.next, self.width) = (index + 1, 1);
+        self.loader.forget_hot_rows();
+        (self.next, self.width) = (next, 1);
     }
 
     /// Makes batches ready; false if there are no more.
@@ -127,15 +132,19 @@ impl EpochBatches {
             if self.next >= loader.len() {
                 return Ok(false);
             }
-            self.sample_next()?;
+            match self.sample_next() {
+                Err(error) if error.is_budget() => {
+                    self.forget_ahead(self.next);
+                    self.sample_next()?;
+                }
+                outcome => outcome?,
+            }
         }
-        let sample = &self.sampled[0].sample;
-        let can_hold = |num_rows, places| WindowPlan::can_hold(num_rows, places);
-        let (nodes, edges) = (self.num_nodes(), self.num_edges());
-        let cold_nodes =
-            can_hold(nodes, sample.nodes.len()) && loader.columns.are_cold(&sample.nodes)?;
-        let cold_edges = can_hold(edges, sample.edge_ids.len())
-            && loader.edge_columns.are_cold(&sample.edge_ids)?;
+        let Sample { nodes, edge_ids, .. } = &self.sampled[0].sample;
+        let cold_nodes = WindowPlan::can_hold(self.num_nodes(), nodes.len())
+            && loader.columns.are_cold(nodes)?;
+        let cold_edges = WindowPlan::can_hold(self.num_edges(), edge_ids.len())
+            && loader.edge_columns.are_cold(edge_ids)?;
         let mut count = 1;
         let mut windows = None;
         if cold_nodes || cold_edges {
@@ -143,7 +152,7 @@ impl EpochBatches {
             count = self.sample_ahead(hot.as_ref().map(|hot| &hot.ids))?;
             while windows.is_none() && count > 0 {
                 match self.read(count, cold_nodes.then(|| hot.clone()), cold_edges) {
-                    Ok(read) => windows = Some(read),
+                    Ok((read, share)) => (windows, self.distinct_share) = (Some(read), share),
                     Err(error) if !error.is_budget() => return Err(error),
                     Err(_) if self.windows.bytes() > 0 => self.windows = Windows::default(),
                     Err(_) => count /= 2,
@@ -210,34 +219,33 @@ impl EpochBatches {
         Ok(count)
     }
 
-    /// Reads the first `count` sampled batches together.
+    /// Reads the first `count` sampled batches together, and says what part of the missing rows of nodes was distinct.
     fn read(
-        &mut self,
+        &self,
         count: usize,
         nodes: Option<Option<Arc<HotRows>>>,
         edges: bool,
-    ) -> Result<Windows> {
-        let loader = self.loader.clone();
+    ) -> Result<(Windows, f64)> {
+        let loader = &self.loader;
+        let lists = |list: fn(&Sample) -> &[i64]| -> Vec<&[i64]> {
+            self.sampled.iter().take(count).map(|sampled| list(&sampled.sample)).collect()
+        };
         let mut windows = Windows::default();
-        let samples = || self.sampled.iter().take(count).map(|sampled| &sampled.sample);
+        let mut distinct_share = self.distinct_share;
         if let Some(hot) = nodes {
-            let lists: Vec<&[i64]> = samples().map(|sample| sample.nodes.as_slice()).collect();
-            let before = self.windows.nodes.as_ref();
-            let (window, share) =
-                read_window(&loader, &loader.columns, self.num_nodes(), &lists, hot, before)?;
+            let (lists, before) = (lists(|sample| &sample.nodes), self.windows.nodes.as_ref());
+            let (columns, num_nodes) = (&loader.columns, self.num_nodes());
+            let (window, share) = read_window(loader, columns, num_nodes, &lists, hot, before)?;
             windows.nodes = Some(window);
-            self.distinct_share = share;
+            distinct_share = share;
         }
         if edges {
-            let samples = self.sampled.iter().take(count).map(|sampled| &sampled.sample);
-            let lists: Vec<&[i64]> = samples.map(|sample| sample.edge_ids.as_slice()).collect();
-            let before = self.windows.edges.as_ref();
-            let columns = &loader.edge_columns;
-            let (window, _) =
-                read_window(&loader, columns, self.num_edges(), &lists, None, before)?;
+            let (lists, before) = (lists(|sample| &sample.edge_ids), self.windows.edges.as_ref());
+            let (columns, num_edges) = (&loader.edge_columns, self.num_edges());
+            let (window, _) = read_window(loader, columns, num_edges, &lists, None, before)?;
             windows.edges = Some(window);
         }
-        Ok(windows)
+        Ok((windows, distinct_share))
     }
 
     /// The hot rows; made by the first who needs them, if there is memory for any.

@@ -3,6 +3,7 @@
 //! threads; everything else is read once per distinct row, in the order of the file, near rows in one request, and
 //! copied from there to every place that wants it. It does not know whose rows they are.
 
+use crate::cached_blocks::CachedBlocks;
 use crate::fetch::{fetch, fetch_memory};
 use crate::read_plan::{BLOCK, ReadPlan};
 use crate::resident_copy::copy_rows;
@@ -158,6 +159,9 @@ impl Rows {
         stats.bytes_read = plan.bytes();
         stats.bytes_used = stats.from_disk * places.length;
         stats.backend = (stats.requests > 0).then(|| reader.backend());
+        if self.reading() == Reading::Auto {
+            stats.bytes_announced = self.promotion.note(self.table.mapped(), stats.bytes_read);
+        }
         Ok(stats)
     }
 
@@ -169,21 +173,14 @@ impl Rows {
         (0..looks).any(|look| is_resident(self.table.mapped().file(), offset(look)) == Some(true))
     }
 
-    /// Tells of ascending rows whether all their pages are in the page cache.
+    /// Tells of ascending rows whether all their blocks are in the page cache.
     fn cached_rows(&self) -> impl FnMut(u64) -> bool {
-        let (places, file) = (self.places(), self.table.mapped().file());
-        let mut latest = None;
-        let mut is_cached = move |block: u64| match latest {
-            Some((asked, answer)) if asked == block => answer,
-            _ => {
-                let answer = is_resident(file, block * BLOCK) == Some(true);
-                latest.insert((block, answer)).1
-            }
-        };
+        let places = self.places();
+        let mut cached = CachedBlocks::new(self.table.mapped().file());
         move |row| {
             let start = places.offset(row);
-            let blocks = start / BLOCK..=(start + places.length - 1) / BLOCK;
-            blocks.into_iter().all(&mut is_cached)
+            let (first, last) = (start / BLOCK, (start + places.length - 1) / BLOCK);
+            (first..=last).all(|block| cached.contains(block))
         }
     }
 }

@@ -9,6 +9,7 @@
 
 mod batch;
 mod buffers;
+mod cached_blocks;
 mod columns;
 mod epoch;
 mod epoch_batches;
@@ -22,6 +23,7 @@ mod hot_rows;
 mod loader;
 mod loader_options;
 mod loader_stats;
+mod promotion;
 mod read_plan;
 mod read_stats;
 mod reading;

@@ -166,6 +166,12 @@ impl NeighborLoader {
         Ok(hot)
     }
 
+    /// Goes without hot rows from now on, because memory is short.
+    pub(crate) fn forget_hot_rows(&self) {
+        self.sums.hot_rows(0);
+        with_unlocked(&self.hot, |known| *known = Some(None));
+    }
+
     /// Samples a batch without its rows.
     pub(crate) fn sampled(&self, epoch: u64, index: u64) -> Result<SampledBatch> {
         let order = self.order(epoch)?;

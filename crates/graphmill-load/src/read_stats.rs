@@ -29,6 +29,8 @@ pub struct ReadStats {
     pub bytes_read: u64,
     /// Bytes of the rows among them.
     pub bytes_used: u64,
+    /// Bytes that the kernel was asked to bring into the page cache, beside the requests.
+    pub bytes_announced: u64,
     /// Time from the first request to the last answer, summed over all fetches.
     pub waited: Duration,
     /// What the requests went to, if there were any.
@@ -46,6 +48,7 @@ impl AddAssign for ReadStats {
         self.requests += more.requests;
         self.bytes_read += more.bytes_read;
         self.bytes_used += more.bytes_used;
+        self.bytes_announced += more.bytes_announced;
         self.waited += more.waited;
         self.backend = more.backend.or(self.backend);
     }
@@ -54,7 +57,7 @@ impl AddAssign for ReadStats {
 /// Sums that any number of threads add to. No lock: one that was held at a fork would stay locked in the child.
 #[derive(Debug, Default)]
 pub struct StatsSum {
-    counts: [AtomicU64; 10],
+    counts: [AtomicU64; 11],
     /// One more than the place of the backend among all of them; 0 for none.
     backend: AtomicU64,
 }
@@ -72,6 +75,7 @@ impl StatsSum {
             stats.requests,
             stats.bytes_read,
             stats.bytes_used,
+            stats.bytes_announced,
             stats.waited.as_nanos() as u64,
         ];
         for (sum, count) in self.counts.iter().zip(counts) {
@@ -97,7 +101,8 @@ impl StatsSum {
             requests: count(6),
             bytes_read: count(7),
             bytes_used: count(8),
-            waited: Duration::from_nanos(count(9)),
+            bytes_announced: count(9),
+            waited: Duration::from_nanos(count(10)),
             backend: backend.checked_sub(1).and_then(|place| Backend::ALL.get(place).copied()),
         }
     }
@@ -119,6 +124,7 @@ mod tests {
             requests: 7,
             bytes_read: 8,
             bytes_used: 9,
+            bytes_announced: 11,
             waited: Duration::from_nanos(10),
             backend: Some(Backend::Pread),
         };

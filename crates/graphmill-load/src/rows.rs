@@ -2,6 +2,7 @@
 //! Feature handles and loaders hold one per column; it makes sure that the reader reads the file that the table was
 //! opened from. Gathering is in `gather`, which see; it does not know what the rows are for.
 
+use crate::promotion::Promotion;
 use crate::read_plan::{BLOCK, BREAK_EVEN_GAP, LONGEST_READ, Merging, RowPlaces};
 use crate::row_copy::RowCopy;
 use crate::{Reading, Result};
@@ -19,6 +20,7 @@ pub struct Rows {
     pub(crate) reader: Option<Arc<dyn ReadAt>>,
     /// What is known about the page cache; shared by all who read this way.
     pub(crate) presence: Arc<Presence>,
+    pub(crate) promotion: Arc<Promotion>,
     pub(crate) how: RowCopy,
     pub(crate) merging: Merging,
 }
@@ -35,8 +37,8 @@ impl Rows {
         let measured = reader.as_ref().and_then(|reader| DeviceProfile::cached(reader.path()));
         let gap = measured.map_or(BREAK_EVEN_GAP, |profile| profile.break_even_gap());
         let merging = Merging { gap, longest: LONGEST_READ, block: BLOCK };
-        let how = RowCopy::Plain;
-        Ok(Rows { table, reading, reader, presence: Arc::default(), how, merging })
+        let (presence, promotion) = (Arc::default(), Arc::default());
+        Ok(Rows { table, reading, reader, presence, promotion, how: RowCopy::Plain, merging })
     }
 
     /// Delivers half floats as single floats, or as they are.

@@ -46,6 +46,7 @@ fn no_byte_is_read_that_is_not_counted() {
                 // A file system in memory.
                 return;
             }
+            assert_eq!(stats.bytes_announced, 0);
             assert!(stats.requests < stats.from_disk && stats.bytes_read > stats.bytes_used);
             // The first round may load code of this program.
             if round == 1 {
