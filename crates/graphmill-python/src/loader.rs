@@ -116,6 +116,7 @@ pub fn read_stats<'py>(py: Python<'py>, stats: &ReadStats) -> PyResult<Bound<'py
     entries.set_item("requests", stats.requests)?;
     entries.set_item("bytes_read", stats.bytes_read)?;
     entries.set_item("bytes_used", stats.bytes_used)?;
+    entries.set_item("bytes_announced", stats.bytes_announced)?;
     entries.set_item("seconds_waiting", stats.waited.as_secs_f64())?;
     entries.set_item("backend", stats.backend.map(|backend| backend.to_string()))?;
     Ok(entries)
