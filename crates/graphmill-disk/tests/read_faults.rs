@@ -2,6 +2,7 @@
 //! every backend goes wrong once in every way. Alone in its process, because faults are planned for all its reads.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use graphmill_disk::faults::reads::{ReadFault, end_of_plan, plan_read};
@@ -11,8 +12,14 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const LENGTH: usize = 1_300_007;
 
-fn stored() -> (tempfile::NamedTempFile, Vec<u8>) {
-    let file = tempfile::NamedTempFile::new().unwrap();
+/// On a disk, and in memory, where reads go through the page cache and threads take the place of the older queue.
+fn folders() -> Vec<PathBuf> {
+    let memory = Some(PathBuf::from("/dev/shm")).filter(|folder| folder.is_dir());
+    std::iter::once(std::env::temp_dir()).chain(memory).collect()
+}
+
+fn stored(folder: &Path) -> (tempfile::NamedTempFile, Vec<u8>) {
+    let file = tempfile::NamedTempFile::new_in(folder).unwrap();
     let bytes: Vec<u8> =
         (0..LENGTH as u32).map(|place| (place.wrapping_mul(0x9e37_79b1) >> 24) as u8).collect();
     std::fs::write(file.path(), &bytes).unwrap();
@@ -55,9 +62,14 @@ fn read(file: &dyn ReadAt, bytes: &[u8], by_ranges: bool) -> Result<()> {
 /// `check` is told whether a request that need not wait, past the page cache, may have been hit.
 fn at_every_read(fault: ReadFault, check: impl Fn(Result<()>, bool)) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let (stored, bytes) = stored();
-    for backend in [Backend::Pread, Backend::Ring] {
-        for by_ranges in [false, true] {
+    for folder in folders() {
+        let (stored, bytes) = stored(&folder);
+        for (backend, by_ranges) in [
+            (Backend::Pread, false),
+            (Backend::Pread, true),
+            (Backend::Ring, false),
+            (Backend::Ring, true),
+        ] {
             plan_read(None);
             read(&*open(stored.path(), backend).unwrap(), &bytes, by_ranges).unwrap();
             let reads = end_of_plan();

@@ -1,7 +1,7 @@
 //! Rows per second of `gather`, from memory and from the disk: how the constants of planning and copying were chosen.
 //!
-//! `cargo run --release -p graphmill-load --example gather_speed -- FOLDER [GIBIBYTES]` writes a table of rows of 512
-//! bytes to FOLDER unless it is there, and needs twice that in free memory for the warm figures.
+//! `cargo run --release -p graphmill-load --example gather_speed -- FOLDER [GIBIBYTES [cold|warm]]` writes a table of
+//! rows of 512 bytes to FOLDER unless it is there; the warm figures need as much free memory.
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use graphmill_disk::{ReadAt, drop_page_cache};
@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("which folder?")?);
     let gibibytes: u64 = arguments.next().map_or(Ok(1), |text| text.parse())?;
+    let only = arguments.next();
     let rows = gibibytes << 21;
     let path = folder.join(format!("rows-{gibibytes}.gd"));
     if !path.exists() {
@@ -30,7 +31,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     table.mapped().file().sync_all()?;
     let mut stream = Key::new(1, Purpose::Shuffle).stream();
 
-    for count in [100_000, rows / 20, rows / 4] {
+    let cold = if only.as_deref() == Some("warm") {
+        [].as_slice()
+    } else {
+        &[100_000, rows / 20, rows / 4]
+    };
+    for &count in cold {
         let ids: Vec<i64> = (0..count).map(|_| stream.below(rows) as i64).collect();
         let mut out = vec![0; ids.len() * 512];
         for reading in [Reading::Ring, Reading::Auto, Reading::Pread] {
@@ -39,6 +45,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (seconds, stats) = time(&rows, &ids, &mut out)?;
             show("cold", reading, seconds, &stats);
         }
+    }
+    if only.as_deref() == Some("cold") {
+        return Ok(());
     }
     for start in (0..table.mapped().len()).step_by(4096) {
         let _touched = std::hint::black_box(table.mapped().bytes()[start as usize]);

@@ -4,6 +4,7 @@
 //! the process to itself.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What happens to a read that went well.
@@ -28,14 +29,18 @@ struct Plan {
 }
 
 static PLAN: Mutex<Option<Plan>> = Mutex::new(None);
+/// Whether there is a plan: without one, threads that read should not wait for each other.
+static IS_PLANNED: AtomicBool = AtomicBool::new(false);
 
 /// Counts reads from now on, and lets the one with this number fail, counted from 0.
 pub fn plan_read(fault: Option<(usize, ReadFault)>) {
     *lock() = Some(Plan { performed: 0, fault });
+    IS_PLANNED.store(true, Ordering::SeqCst);
 }
 
 /// Ends the plan; how many reads there were.
 pub fn end_of_plan() -> usize {
+    IS_PLANNED.store(false, Ordering::SeqCst);
     lock().take().map_or(0, |plan| plan.performed)
 }
 
@@ -45,6 +50,9 @@ fn lock() -> MutexGuard<'static, Option<Plan>> {
 
 /// What a read is reported to have done, given what it did.
 pub(crate) fn judge(outcome: io::Result<usize>, into: &mut [u8]) -> io::Result<usize> {
+    if !IS_PLANNED.load(Ordering::SeqCst) {
+        return outcome;
+    }
     let mut plan = lock();
     let Some(plan) = plan.as_mut() else { return outcome };
     let number = plan.performed;

@@ -3,9 +3,9 @@
 //! battery in `tests/conformance.rs` holds every backend to the same behaviour.
 //! Nothing here knows what the bytes mean.
 
-#[cfg(target_os = "linux")]
-mod arena;
 mod call;
+#[cfg(target_os = "linux")]
+mod deep;
 mod direct;
 mod mapped;
 mod piece;

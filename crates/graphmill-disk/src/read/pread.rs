@@ -8,11 +8,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(target_os = "linux")]
+use super::deep;
 use super::source::Source;
 use super::{Backend, Mapped, Opened, ReadAt, call};
 use crate::error::{Error, Result};
 
-/// A file read by position; many ranges at once by a pool of threads that do nothing else.
+/// A file read by position; many ranges at once by the kernel's older queue, or by threads that do nothing else.
 #[derive(Debug)]
 pub struct Pread {
     source: Arc<Source>,
@@ -43,9 +45,27 @@ impl Pread {
         Self { source: Arc::new(Source::new(opened)) }
     }
 
+    /// Reads through a queue of the kernel; None if this thread gets none.
     #[cfg(target_os = "linux")]
-    pub(super) fn source(&self) -> &Source {
-        &self.source
+    pub(super) fn by_queue(
+        &self,
+        kind: deep::Kind,
+        depth: u32,
+        ranges: &[Range<u64>],
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) -> Option<Result<()>> {
+        let longest = match self.source.check(ranges) {
+            Ok(longest) => longest,
+            Err(error) => return Some(Err(error)),
+        };
+        match deep::Workplace::of_thread(kind, longest, depth) {
+            Ok(workplace) => Some(workplace.read_each(&self.source, ranges, take)),
+            Err(error) => {
+                // Forbidden, or one more was too many. The next call may find room again.
+                tracing::debug!(%error, ?kind, "this thread gets no queue for reads");
+                None
+            }
+        }
     }
 }
 
@@ -83,11 +103,22 @@ impl ReadAt for Pread {
     }
 
     fn read_each(&self, ranges: &[Range<u64>], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        // Without a way past the page cache, the older queue would wait for every read.
+        #[cfg(target_os = "linux")]
+        if self.is_direct()
+            && let Some(outcome) = self.by_queue(deep::Kind::Aio, deep::DEPTH, ranges, take)
+        {
+            return outcome;
+        }
         call::read_each(&self.source, ranges, take)
     }
 
     fn read_memory(&self, longest: u64) -> u64 {
-        call::memory(longest)
+        let by_threads = call::memory(longest);
+        #[cfg(target_os = "linux")]
+        return by_threads.max(deep::memory(longest));
+        #[cfg(not(target_os = "linux"))]
+        by_threads
     }
 }
 

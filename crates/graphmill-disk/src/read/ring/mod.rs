@@ -1,16 +1,16 @@
 //! The `ring` backend: many requests in flight from one thread, by `io_uring` and past the page cache.
-//! Gathering reads cold rows through it. Where the system has no rings or denies them, which many containers do, reading
-//! threads take their place and [`backend`](ReadAt::backend) says so. It must not know what the bytes mean.
+//! Gathering reads cold rows through it. Where the system has no rings or denies them, which many containers do, `pread`
+//! takes its place and [`backend`](ReadAt::backend) says so. It must not know what the bytes mean.
 
 #[cfg(target_os = "linux")]
 mod available;
-#[cfg(target_os = "linux")]
-mod workplace;
 
 use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
+#[cfg(target_os = "linux")]
+use super::deep;
 use super::{Backend, Mapped, Pread, ReadAt};
 use crate::error::Result;
 
@@ -47,7 +47,7 @@ pub fn ring_available() -> std::result::Result<(), RingDenied> {
     Err(RingDenied::OtherSystem)
 }
 
-/// A file read through a ring of the calling thread, or by reading threads where rings are denied.
+/// A file read through a ring of the calling thread, or as by [`Pread`] where rings are denied.
 #[derive(Debug)]
 pub struct Ring {
     pread: Pread,
@@ -68,7 +68,7 @@ impl Ring {
     fn over(pread: Pread) -> Self {
         let denied = ring_available().err();
         if let Some(reason) = denied {
-            tracing::warn!(path = %pread.path().display(), %reason, "reading by threads instead of io_uring");
+            tracing::warn!(path = %pread.path().display(), %reason, "io_uring is denied: reading through the pread backend");
         }
         Self { pread, denied }
     }
@@ -109,25 +109,13 @@ impl Ring {
         ranges: &[Range<u64>],
         take: &mut dyn FnMut(usize, &[u8]),
     ) -> Option<Result<()>> {
-        if self.denied.is_some() {
-            return None;
-        }
-        let source = self.pread.source();
-        let longest = match source.check(ranges) {
-            Ok(longest) => longest,
-            Err(error) => return Some(Err(error)),
-        };
-        match workplace::Workplace::of_thread(longest, depth) {
-            Ok(workplace) => Some(workplace.read_each(source, ranges, take)),
-            Err(error) => {
-                // One more ring was too many. The next call may find room again.
-                tracing::warn!(%error, "reading by threads: this thread gets no ring");
-                None
-            }
+        match self.denied {
+            Some(_) => None,
+            None => self.pread.by_queue(deep::Kind::Ring, depth, ranges, take),
         }
     }
 
-    /// Why threads read in place of a ring, if they do.
+    /// Why it reads as [`Pread`] does, if it does.
     pub fn denied(&self) -> Option<RingDenied> {
         self.denied
     }
@@ -169,17 +157,13 @@ impl ReadAt for Ring {
 
     fn read_each(&self, ranges: &[Range<u64>], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
         #[cfg(target_os = "linux")]
-        if let Some(outcome) = self.by_ring(workplace::DEPTH, ranges, take) {
+        if let Some(outcome) = self.by_ring(deep::DEPTH, ranges, take) {
             return outcome;
         }
         self.pread.read_each(ranges, take)
     }
 
     fn read_memory(&self, longest: u64) -> u64 {
-        let by_threads = self.pread.read_memory(longest);
-        #[cfg(target_os = "linux")]
-        return by_threads.max(workplace::memory(longest));
-        #[cfg(not(target_os = "linux"))]
-        by_threads
+        self.pread.read_memory(longest)
     }
 }

@@ -1,4 +1,4 @@
-//! The ring of one thread, with the memory that it reads into.
+//! The queue of one thread, with the memory that it reads into.
 //! It keeps as many requests in flight as the device likes, hands out ranges as they arrive, and is kept for the thread's
 //! next call. Whatever happens in between, no memory is freed before the kernel has let go of it, and a forked child
 //! touches nothing of its parent's.
@@ -8,25 +8,23 @@ use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use io_uring::{IoUring, opcode, types};
-
+use super::arena::{Arena, Extent};
+use super::queue::{Kind, Queue};
 use crate::error::{Error, Result};
-use crate::read::arena::{Arena, Extent};
 use crate::read::piece::Piece;
 use crate::read::source::{Source, with_blocks};
 
 /// Requests in flight at most.
-pub(super) const DEPTH: u32 = 128;
+pub(in crate::read) const DEPTH: u32 = 128;
 /// The share of the requests in flight that are waited for at a time: each wait costs a system call, and the device stays
 /// busy with the others.
-const TOGETHER: u32 = 8;
+const TOGETHER: u32 = 32;
 /// Bytes in flight, unless one range alone is longer.
 const ARENA_BYTES: usize = 4 << 20;
 
 /// Bytes that a call takes at most.
-pub(super) fn memory(longest: u64) -> u64 {
+pub(in crate::read) fn memory(longest: u64) -> u64 {
     let slots = u64::from(DEPTH) * (size_of::<Slot>() + size_of::<(u64, i32)>() + 16) as u64;
     // The kernel's part: a request of 64 bytes for each, and two answers of 16.
     let ring = u64::from(DEPTH) * 128 + 8192;
@@ -34,8 +32,9 @@ pub(super) fn memory(longest: u64) -> u64 {
 }
 
 thread_local! {
-    /// Empty while in use: a call within a call makes another.
-    static KEPT: Cell<Option<Box<Workplace>>> = const { Cell::new(None) };
+    /// One for each kind of queue, since making and ending one takes longer than many reads. Empty while in use: a call
+    /// within a call makes another.
+    static KEPT: [Cell<Option<Box<Workplace>>>; 2] = const { [Cell::new(None), Cell::new(None)] };
 }
 
 /// A range in flight.
@@ -47,8 +46,8 @@ struct Slot {
     missing: u32,
 }
 
-pub(super) struct Workplace {
-    ring: ManuallyDrop<IoUring>,
+pub(in crate::read) struct Workplace {
+    queue: ManuallyDrop<Queue>,
     arena: ManuallyDrop<Arena>,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
@@ -64,13 +63,17 @@ pub(super) struct Workplace {
 
 impl Workplace {
     /// The one that this thread keeps, or a new one, with room for a range of `longest` bytes.
-    pub(super) fn of_thread(longest: usize, depth: u32) -> io::Result<Box<Self>> {
+    pub(in crate::read) fn of_thread(
+        kind: Kind,
+        longest: usize,
+        depth: u32,
+    ) -> io::Result<Box<Self>> {
         let process = std::process::id();
         // A thread that is ending keeps nothing any more.
-        let kept = KEPT.try_with(Cell::take).ok().flatten();
+        let kept = KEPT.try_with(|kept| kept[kind as usize].take()).ok().flatten();
         let mut workplace = match kept.filter(|kept| kept.process == process) {
             Some(kept) => kept,
-            None => Box::new(Self::new(process)?),
+            None => Box::new(Self::new(kind, process)?),
         };
         if workplace.arena.len() < longest {
             // Nothing is in flight between calls.
@@ -80,9 +83,9 @@ impl Workplace {
         Ok(workplace)
     }
 
-    fn new(process: u32) -> io::Result<Self> {
+    fn new(kind: Kind, process: u32) -> io::Result<Self> {
         Ok(Self {
-            ring: ManuallyDrop::new(new_ring()?),
+            queue: ManuallyDrop::new(Queue::new(kind, DEPTH)?),
             arena: ManuallyDrop::new(Arena::new(ARENA_BYTES)),
             slots: Vec::with_capacity(DEPTH as usize),
             free_slots: Vec::with_capacity(DEPTH as usize),
@@ -94,7 +97,7 @@ impl Workplace {
     }
 
     /// Reads ranges that were checked, and keeps the ring for the next call if all went well.
-    pub(super) fn read_each(
+    pub(in crate::read) fn read_each(
         mut self: Box<Self>,
         source: &Source,
         ranges: &[Range<u64>],
@@ -105,7 +108,7 @@ impl Workplace {
         if self.arena.len() > ARENA_BYTES {
             *self.arena = Arena::new(ARENA_BYTES);
         }
-        let _ending = KEPT.try_with(|kept| kept.set(Some(self)));
+        let _ending = KEPT.try_with(|kept| kept[self.queue.kind() as usize].set(Some(self)));
         Ok(())
     }
 
@@ -175,14 +178,10 @@ impl Workplace {
         let request = piece.request(number);
         // SAFETY: the request lies within the piece's buffer, and that within its room.
         let into = unsafe { self.arena.pointer(room).add(request.at) };
-        let entry = opcode::Read::new(types::Fd(file.as_raw_fd()), into, request.length as u32)
-            .offset(request.offset)
-            .build()
-            .user_data(u64::from(slot) << 32 | u64::from(number));
-        // SAFETY: the room stays taken until the request has come back, and the arena is freed after that; the
-        // descriptor is open as long as the kernel has the request, which holds the file itself.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        pushed.expect("the queue has as many entries as requests may be in flight");
+        let name = u64::from(slot) << 32 | u64::from(number);
+        // SAFETY: the room stays taken until the request has come back, and the arena is freed after that; no more than
+        // `depth` are in flight.
+        unsafe { self.queue.push(file, &request, into, name) };
         self.in_flight += 1;
     }
 
@@ -190,14 +189,7 @@ impl Workplace {
     fn wait(&mut self) -> io::Result<()> {
         let together = (self.in_flight / TOGETHER).max(1);
         loop {
-            match self.ring.submit_and_wait(together as usize) {
-                Ok(_) => {}
-                // A signal came, or the kernel is short of memory for a moment: what is left is submitted again.
-                Err(error) if is_passing(&error) => {}
-                Err(error) => return Err(error),
-            }
-            self.arrived
-                .extend(self.ring.completion().map(|entry| (entry.user_data(), entry.result())));
+            self.queue.wait(together, self.in_flight, &mut self.arrived)?;
             if !self.arrived.is_empty() {
                 self.in_flight -= self.arrived.len() as u32;
                 return Ok(());
@@ -258,32 +250,12 @@ fn complete(
     source.complete(piece, &request, outcome, &mut into[..request.needed])
 }
 
-/// With what the kernel knows to make rings of one thread cheaper; older kernels refuse what they do not know.
-fn new_ring() -> io::Result<IoUring> {
-    let refused = |error: &io::Error| error.raw_os_error() == Some(libc::EINVAL);
-    let newest =
-        IoUring::builder().dontfork().setup_single_issuer().setup_defer_taskrun().build(DEPTH);
-    match newest {
-        Err(error) if refused(&error) => {}
-        outcome => return outcome,
-    }
-    match IoUring::builder().dontfork().setup_coop_taskrun().build(DEPTH) {
-        Err(error) if refused(&error) => IoUring::builder().dontfork().build(DEPTH),
-        outcome => outcome,
-    }
-}
-
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
-}
-
 impl Drop for Workplace {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // The maps of the ring are not in the child, and something else may lie there by now: only the
-            // descriptor is ours. The kernel writes into the parent's memory, so the copy of the arena can go.
-            // SAFETY: the ring that owns the descriptor is never used or dropped again.
-            drop(unsafe { OwnedFd::from_raw_fd(self.ring.as_raw_fd()) });
+            // SAFETY: taken once, here.
+            unsafe { ManuallyDrop::take(&mut self.queue) }.abandon();
+            // The kernel writes into the parent's memory, so the copy of the arena can go.
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.arena) };
             return;
@@ -291,12 +263,12 @@ impl Drop for Workplace {
         match self.drain() {
             // SAFETY: both are dropped once, here, and the kernel has nothing of them any more.
             Ok(()) => unsafe {
-                ManuallyDrop::drop(&mut self.ring);
+                ManuallyDrop::drop(&mut self.queue);
                 ManuallyDrop::drop(&mut self.arena);
             },
             // The kernel may still write into the arena: it must stay for ever.
             Err(error) => {
-                tracing::error!(%error, "a ring could not be emptied; its memory is left to it")
+                tracing::error!(%error, "a queue of reads could not be emptied; its memory is left to it")
             }
         }
     }
