@@ -44,10 +44,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     peers, absent = those_installed(READERS[name](work / "peers") for name in arguments.peers)
     if isinstance(fio := peers.get("fio"), Fio):
         fio.seconds = scale.fio_seconds
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
         print(
             f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
-            f"{os.cpu_count()} cores each"
+            f"{os.cpu_count()} cores each; load {load:.1f} when it began"
         )
         bench = FeatureBench(
             ours=Ours(work / "peers"),
@@ -65,6 +66,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "command": graphmill.version(),
         "scale": scale.name,
         "repeats": arguments.repeats,
+        "load": load,
         "contests": bench.results,
         "absent": absent,
         "musts": [must.record() for must in bench.musts],

@@ -34,6 +34,13 @@ def rate(outcome: Outcome | None) -> float | None:
     return statistics.median(run["amount"] / run["seconds"] for run in rates)
 
 
+def highest(outcome: Outcome | None) -> float | None:
+    """The most that any run did in a second, if every run went well."""
+    if rate(outcome) is None or outcome is None:
+        return None
+    return max(run["amount"] / run["seconds"] for run in map(told, outcome.runs))
+
+
 def best(outcomes: Outcomes, prefixes: list[str]) -> float | None:
     """The highest rate among contestants whose names begin so."""
     rates = [

@@ -19,7 +19,7 @@ from benchmarks.inputs import COLUMNS
 from benchmarks.peers.installation import script
 
 #: How often the batches of a warm contest are gathered, since once is over too soon for the clock of a busy machine.
-ROUNDS = 3
+ROUNDS = 10
 
 # A process that enters a cgroup takes along what it has and leaves the bill behind, so that the limit holds for what
 # it takes from then on.
