@@ -75,8 +75,8 @@ def open(
         memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders. By default a quarter of
             the machine's memory, or of its cgroup's limit.
         residency: ``"mapped"`` samples from the mapped file; ``"ram"`` copies the topology to memory first, on huge
-            pages and out of ``memory``; ``"auto"`` copies a direction once it has been read much, if that takes little of
-            ``memory``.
+            pages and out of ``memory``; ``"auto"`` copies a direction once it has been read much, if that takes little
+            of ``memory``.
 
     Example:
         >>> ds = gm.open("papers/", memory="1GiB")

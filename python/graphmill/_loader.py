@@ -44,8 +44,8 @@ class NeighborLoader:
         pin_memory: Copy tensors to page-locked memory.
         device: Move tensors to this device.
         window: The most batches whose rows are read together; by default as many as the memory allows.
-        hot_memory: What the rows may take that are kept because they are wanted most often, such as ``"1GiB"``; by default
-            a share of the dataset's memory, ``0`` for none.
+        hot_memory: What the rows may take that are kept because they are wanted most often, such as ``"1GiB"``; by
+            default a share of the dataset's memory, ``0`` for none.
         widen: Deliver float16 and bfloat16 rows as float32.
         original: Let ``batch.n_id`` hold the ids of the source (str objects where they are text) instead of the numbers
             that the dataset gave to the nodes; they differ where ``repr(ds)`` says renumbered.
@@ -159,8 +159,9 @@ class NeighborLoader:
 
         ``rows`` were delivered: ``from_hot`` out of the rows that are kept because they are wanted most often,
         ``from_window`` because another batch had them read shortly before, ``from_page_cache`` copied from the map, and
-        ``from_disk`` read by ``requests`` of ``bytes_read``, of which ``bytes_used`` were wanted. ``windows`` were read, the
-        largest for ``largest_window`` batches. ``peak_memory`` is the most of the dataset's budget that was in use.
+        ``from_disk`` read by ``requests`` of ``bytes_read``, of which ``bytes_used`` were wanted. ``bytes_announced``
+        were brought into the page cache beside that, of files that fit there. ``windows`` were read, the largest for
+        ``largest_window`` batches. ``peak_memory`` is the most of the dataset's budget that was in use.
 
         Example:
             >>> sorted(loader.stats())[:3]
