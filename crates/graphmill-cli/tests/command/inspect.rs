@@ -71,3 +71,23 @@ fn what_cannot_be_opened_is_named_with_a_remedy() {
         check(&format!("inspect-failure-{}", name.replace('.', "-")), &said);
     }
 }
+
+#[test]
+fn a_disk_is_measured_beside_what_is_on_it_or_alone() {
+    let shell = Shell::new();
+    shell.prepare("generate sbm set --nodes 100 --features 4 --quiet");
+    let facts = |line: &str| -> Value {
+        let said = shell.run(line);
+        assert_eq!(said.code, 0, "{said}");
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let both = facts("inspect set --disk --json");
+    assert_eq!(both["kind"], "dataset");
+    assert!(both["disk"]["random_4k_per_second"].as_f64().unwrap() > 0.0);
+    let alone = facts("inspect . --disk --json");
+    assert!(alone.get("kind").is_none());
+    assert!(alone["disk"]["bytes_per_second"].as_f64().unwrap() > 0.0);
+    assert_eq!(shell.run("inspect .").code, 1);
+    let said = shell.run("inspect set --disk").stdout;
+    assert!(said.contains("reads/s") && said.contains("dataset"), "{said}");
+}

@@ -2,6 +2,7 @@
 
 mod build;
 mod convert;
+mod estimate;
 mod generate;
 mod inspect;
 #[cfg(unix)]

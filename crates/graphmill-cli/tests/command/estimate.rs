@@ -1,0 +1,43 @@
+//! `graphmill estimate`.
+
+use crate::shell::Shell;
+use serde_json::Value;
+
+#[test]
+fn what_a_batch_costs_and_whether_it_fits_is_told() {
+    let shell = Shell::new();
+    shell.prepare("generate papers papers --nodes 20k --features 32 --quiet");
+    let run =
+        |more: &str| shell.run(&format!("estimate papers --fanouts 5,3 --batch-size 100 {more}"));
+    let facts = |more: &str| -> Value {
+        let said = run(&format!("--json {more}"));
+        assert_eq!(said.code, 0, "{said}");
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let roomy = facts("--memory 1GiB");
+    assert_eq!(roomy["fits"], true);
+    assert_eq!(roomy["batches"], 200);
+    for positive in ["nodes_per_batch", "requests_per_batch", "disk_batches_per_second"] {
+        assert!(roomy[positive].as_f64().unwrap() > 0.0, "{positive}");
+    }
+    assert!(["disk", "sampling"].contains(&roomy["limit"].as_str().unwrap()));
+    let alone = facts("--memory 1GiB --window 1");
+    assert_eq!(alone["window"], 1);
+    assert!(alone["requests_per_batch"].as_f64() >= roomy["requests_per_batch"].as_f64());
+    let split = facts("--split train --memory 1GiB");
+    assert!(split["batches"].as_u64() < roomy["batches"].as_u64());
+    let said = run("--memory 1GiB").stdout;
+    assert!(said.contains("fits: one batch needs") && said.contains("is the limit"), "{said}");
+}
+
+#[test]
+fn mistakes_are_named() {
+    let shell = Shell::new();
+    shell.prepare("generate papers papers --nodes 1k --features 8 --quiet");
+    assert_eq!(shell.run("estimate papers --fanouts 5 --batch-size 0").code, 2);
+    let said = shell.run("estimate papers --fanouts 5 --split nowhere");
+    assert!(said.code == 1 && said.stderr.contains("nowhere"), "{said}");
+    assert_eq!(shell.run("estimate absent --fanouts 5").code, 1);
+    let said = shell.run("estimate papers --fanouts 5 --memory 1KiB");
+    assert!(said.code == 1 && said.stderr.contains("memory"), "{said}");
+}
