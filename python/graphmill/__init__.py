@@ -15,7 +15,7 @@ batch are read from the SSD::
 from __future__ import annotations
 
 import os
-from typing import Literal
+import typing
 
 from ._batch import Batch
 from ._build import build, from_pyg
@@ -66,7 +66,7 @@ __all__ = [
 def open(
     path: str | os.PathLike[str],
     memory: str | int | None = None,
-    residency: Literal["auto", "mapped", "ram"] = "auto",
+    residency: typing.Literal["auto", "mapped", "ram"] = "auto",
 ) -> Dataset:
     """Open a dataset; takes microseconds whatever its size.
 

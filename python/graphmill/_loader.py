@@ -164,6 +164,7 @@ class NeighborLoader:
         ``largest_window`` batches. ``peak_memory`` is the most of the dataset's budget that was in use.
 
         Example:
+            >>> loader = gm.NeighborLoader(ds, [2, 2], batch_size=2, seeds="train", seed=0)
             >>> sorted(loader.stats())[:3]
             ['backend', 'batches', 'bytes_read']
         """

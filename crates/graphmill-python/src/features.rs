@@ -268,8 +268,9 @@ impl Features {
     /// and as long as the system was asked for.
     ///
     /// Example:
-    ///     >>> x.stats()["rows"] >= 2
-    ///     True
+    ///     >>> rows = x.gather([0, 2])
+    ///     >>> x.stats()["rows"]
+    ///     2
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         read_stats(py, &self.stats.total())
     }
