@@ -15,7 +15,7 @@ batch are read from the SSD::
 from __future__ import annotations
 
 import os
-from typing import Literal
+import typing
 
 from ._batch import Batch
 from ._build import build, from_pyg
@@ -66,7 +66,7 @@ __all__ = [
 def open(
     path: str | os.PathLike[str],
     memory: str | int | None = None,
-    residency: Literal["auto", "mapped", "ram"] = "auto",
+    residency: typing.Literal["auto", "mapped", "ram"] = "auto",
 ) -> Dataset:
     """Open a dataset; takes microseconds whatever its size.
 
@@ -75,8 +75,8 @@ def open(
         memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders. By default a quarter of
             the machine's memory, or of its cgroup's limit.
         residency: ``"mapped"`` samples from the mapped file; ``"ram"`` copies the topology to memory first, on huge
-            pages and out of ``memory``; ``"auto"`` copies a direction once it has been read much, if that takes little of
-            ``memory``.
+            pages and out of ``memory``; ``"auto"`` copies a direction once it has been read much, if that takes little
+            of ``memory``.
 
     Example:
         >>> ds = gm.open("papers/", memory="1GiB")
