@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = folder.join(format!("rows-{gibibytes}.gd"));
     if !path.exists() {
         let shape = TableShape::matrix(rows, 128, ElementType::F32)?;
-        let piece: Vec<u8> = (0..64_u64 << 20).map(|at| (at * 7 >> 5) as u8).collect();
+        let piece: Vec<u8> = (0..64_u64 << 20).map(|at| ((at * 7) >> 5) as u8).collect();
         write_table(&path, shape, (0..gibibytes * 16).map(|_| Ok(&piece)), false)?;
     }
     let table = Table::open(&path)?;
