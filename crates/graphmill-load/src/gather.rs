@@ -12,10 +12,14 @@ use crate::row_order::RowOrder;
 use crate::{Error, ReadStats, Reading, Result, Rows};
 use graphmill_disk::{ReadAt, ScatterBuffer, is_resident};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Pages that are looked at to see whether some of the rows are in memory.
 const LOOKS: usize = 32;
+/// Bytes that are copied from a resident map before it is asked again whether it is: the question takes as long as copying
+/// a few rows.
+const TRUSTED_BYTES: u64 = 256 << 10;
 
 impl Rows {
     /// Copies the rows `ids` to `out`, one after the other without padding.
@@ -92,12 +96,21 @@ impl Rows {
             Reading::Mapped => true,
             Reading::Pread | Reading::Ring => false,
             Reading::Auto => {
-                if self.presence.is_cold() {
+                let bytes = self.places().length.saturating_mul(count as u64);
+                let spend = |left: u64| left.checked_sub(bytes);
+                let relaxed = Ordering::Relaxed;
+                if self.trusted.fetch_update(relaxed, relaxed, spend).is_ok() {
+                    return true;
+                }
+                let mut is_cold = self.presence.is_cold();
+                if is_cold {
                     let places = self.places();
                     let offset = |index| places.offset(row_at(index));
                     self.presence.look(self.table.mapped(), count, offset);
+                    is_cold = self.presence.is_cold();
                 }
-                !self.presence.is_cold()
+                self.trusted.store(if is_cold { 0 } else { TRUSTED_BYTES }, relaxed);
+                !is_cold
             }
         }
     }
@@ -119,6 +132,9 @@ impl Rows {
         let go_on = || self.reader.is_none() || !self.presence.is_cold();
         let left = copy_rows(ids.len(), out, length, self.how, row_at, go_on)?;
         let missing: usize = left.iter().map(Range::len).sum();
+        if missing > 0 {
+            self.trusted.store(0, Ordering::Relaxed);
+        }
         stats.from_page_cache += (ids.len() - missing) as u64;
         Ok(left)
     }

@@ -157,6 +157,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "lists of ranges, of which some have one")]
     fn near_rows_share_a_read_and_far_ones_do_not() {
         let places =
             RowPlaces { start: 4096, stride: 512, length: 512, file_length: 4096 + (512 << 20) };

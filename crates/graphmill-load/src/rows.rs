@@ -10,6 +10,7 @@ use graphmill_disk::{DeviceProfile, Pread, Presence, ReadAt, Ring};
 use graphmill_format::{ElementType, TableShape};
 use graphmill_store::Table;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A table whose rows are fetched in one way. Cloning shares the open file.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Rows {
     pub(crate) reader: Option<Arc<dyn ReadAt>>,
     /// What is known about the page cache; shared by all who read this way.
     pub(crate) presence: Arc<Presence>,
+    /// Bytes that may be copied from the map before anybody asks again whether it is resident.
+    pub(crate) trusted: Arc<AtomicU64>,
     pub(crate) promotion: Arc<Promotion>,
     pub(crate) how: RowCopy,
     pub(crate) merging: Merging,
@@ -37,8 +40,16 @@ impl Rows {
         let measured = reader.as_ref().and_then(|reader| DeviceProfile::cached(reader.path()));
         let gap = measured.map_or(BREAK_EVEN_GAP, |profile| profile.break_even_gap());
         let merging = Merging { gap, longest: LONGEST_READ, block: BLOCK };
-        let (presence, promotion) = (Arc::default(), Arc::default());
-        Ok(Rows { table, reading, reader, presence, promotion, how: RowCopy::Plain, merging })
+        Ok(Rows {
+            table,
+            reading,
+            reader,
+            presence: Arc::default(),
+            trusted: Arc::default(),
+            promotion: Arc::default(),
+            how: RowCopy::Plain,
+            merging,
+        })
     }
 
     /// Delivers half floats as single floats, or as they are.

@@ -45,20 +45,29 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
     #[test]
     fn gathering_is_indexing(
-        shape in shapes(), picks in prop::collection::vec(any::<prop::sample::Index>(), 0..150),
+        shape in shapes(),
+        lists in prop::collection::vec(
+            prop::collection::vec(any::<prop::sample::Index>(), 0..150), 24,
+        ),
+        gap in 0_u64..9000, longest in 0_u64..20_000,
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.gd");
         let bytes = write(&path, shape);
         let row_length = shape.row_length() as usize;
         let all: Vec<i64> = (0..shape.rows() as i64).collect();
-        let backwards: Vec<i64> = all.iter().rev().copied().collect();
-        let some: Vec<i64> = picks.iter().map(|p| p.index(all.len()) as i64).collect();
+        let mut lists: Vec<Vec<i64>> = lists
+            .iter()
+            .map(|list| list.iter().map(|pick| pick.index(all.len()) as i64).collect())
+            .collect();
+        lists.push(all.iter().rev().copied().collect());
+        lists.push(all);
         let table = Table::open(&path).unwrap();
-        for backend in Reading::ALL {
-            let rows = Rows::open(table.clone(), backend).unwrap();
-            prop_assert_eq!(rows.reading(), backend);
-            for ids in [&all, &backwards, &some] {
+        for reading in Reading::ALL {
+            let rows = Rows::open(table.clone(), reading).unwrap();
+            prop_assert_eq!(rows.reading(), reading);
+            let rows = rows.break_even_gap(gap).longest_read(longest);
+            for ids in &lists {
                 let expected: Vec<u8> = ids
                     .iter()
                     .flat_map(|&id| &bytes[id as usize * row_length..][..row_length])
