@@ -114,9 +114,8 @@ impl Columns {
         budget: &Budget,
     ) -> Result<(Column, ReadStats)> {
         let mut column = Column::of(name, rows, ids.len(), buffers)?;
-        let work = rows.gather_memory(ids.len());
-        let _work = buffers.with_room(|| Ok(budget.reserve(work, "reading rows")?))?;
-        let stats = rows.gather(ids, &mut column.bytes)?;
+        let reserve = |bytes| buffers.with_room(|| Ok(budget.reserve(bytes, "reading rows")?));
+        let stats = rows.gather_within(ids, &mut column.bytes, reserve)?;
         Ok((column, stats))
     }
 }

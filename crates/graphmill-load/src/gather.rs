@@ -10,7 +10,7 @@ use crate::resident_copy::copy_rows;
 use crate::row_copy::RowCopy;
 use crate::row_order::RowOrder;
 use crate::{Error, ReadStats, Reading, Result, Rows};
-use graphmill_disk::{ReadAt, ScatterBuffer, is_resident};
+use graphmill_disk::{Budget, ReadAt, Reservation, ScatterBuffer, is_resident};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -26,6 +26,19 @@ impl Rows {
     ///
     /// Every id is checked before anything is read. After a failure the content of `out` is unspecified.
     pub fn gather(&self, ids: &[i64], out: &mut [u8]) -> Result<ReadStats> {
+        let unlimited = Budget::unlimited();
+        self.gather_within(ids, out, |bytes| Ok(unlimited.reserve(bytes, "gathering rows")?))
+    }
+
+    /// Like [`gather`](Self::gather), with the memory that requests take asked for by `reserve` before the first of them.
+    ///
+    /// If there is none, [`Reading::Auto`] goes without and copies from the map, page by page; other ways fail.
+    pub fn gather_within(
+        &self,
+        ids: &[i64],
+        out: &mut [u8],
+        reserve: impl FnOnce(u64) -> Result<Reservation>,
+    ) -> Result<ReadStats> {
         self.check_ids(ids)?;
         let expected = (ids.len() as u64).checked_mul(self.row_length());
         if expected != Some(out.len() as u64) {
@@ -46,6 +59,15 @@ impl Rows {
         if left.is_empty() {
             return Ok(stats);
         }
+        let missing = left.iter().map(Range::len).sum();
+        let _held = match reserve(self.read_memory(missing)) {
+            Err(error) if error.is_budget() && self.reading() == Reading::Auto => {
+                self.copy_waiting(ids, out, length, left)?;
+                stats.from_page_cache += missing as u64;
+                return Ok(stats);
+            }
+            held => held?,
+        };
         let rows = self.table.shape().rows();
         // Usually one part: so many places that they do not fit beside a row number are no batch.
         let most = RowOrder::most_places(rows);
@@ -137,6 +159,23 @@ impl Rows {
         }
         stats.from_page_cache += (ids.len() - missing) as u64;
         Ok(left)
+    }
+
+    /// Copies rows from the map, and waits for those that are not there.
+    fn copy_waiting(
+        &self,
+        ids: &[i64],
+        out: &mut [u8],
+        length: usize,
+        left: Vec<Range<usize>>,
+    ) -> Result<()> {
+        for range in left {
+            let ids = &ids[range.clone()];
+            let out = &mut out[range.start * length..range.end * length];
+            let row_at = |index: usize| self.mapped_row(ids[index] as u64);
+            copy_rows(ids.len(), out, length, self.how, row_at, || true)?;
+        }
+        Ok(())
     }
 
     /// Reads every row of an order once and copies it to all its places in `out`, as `how` says.

@@ -165,8 +165,8 @@ mod tests {
         let ranges = |rows: &[u64]| plan(rows, &places, &merging).1.ranges;
         assert_eq!(ranges(&[]), []);
         // Eight rows share a block; then a gap of two blocks, and of three.
-        assert_eq!(ranges(&[7, 0, 3, 3]), Vec::from_iter(std::iter::once(4096..8192)));
-        assert_eq!(ranges(&[0, 24]), Vec::from_iter(std::iter::once(4096..20480)));
+        assert_eq!(ranges(&[7, 0, 3, 3]), [4096..8192]);
+        assert_eq!(ranges(&[0, 24]), [4096..20480]);
         assert_eq!(ranges(&[0, 32]), [4096..8192, 20480..24576]);
         // As long as allowed and no longer.
         let all: Vec<u64> = (0..256).collect();

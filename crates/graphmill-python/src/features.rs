@@ -254,9 +254,8 @@ impl Features {
             bytes.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
         let bytes = bytes.as_slice_mut().map_err(PyErr::from)?;
         py.detach(|| -> load::Result<()> {
-            let wanted = rows.gather_memory(slice.len());
-            let _held = self.budget.reserve(wanted, "gathering rows")?;
-            self.stats.add(&rows.gather(slice, bytes)?);
+            let reserve = |wanted| Ok(self.budget.reserve(wanted, "gathering rows")?);
+            self.stats.add(&rows.gather_within(slice, bytes, reserve)?);
             Ok(())
         })?;
         Ok(out)
