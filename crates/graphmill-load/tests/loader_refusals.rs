@@ -58,7 +58,11 @@ fn a_budget_that_is_too_small_is_refused_and_left_as_it_was() {
         let columns = outcome.unwrap();
         assert_eq!(attempt(peak, backend).0.unwrap(), columns);
         for total in (0..peak).step_by(peak as usize / 300 + 1) {
-            let error = attempt(total, backend).0.unwrap_err();
+            let error = match attempt(total, backend).0 {
+                // It reads page by page where there is no memory for more.
+                Ok(made) if backend == Reading::Auto && made == columns => continue,
+                made => made.unwrap_err(),
+            };
             let source = match &error {
                 Error::Disk(source) => source,
                 Error::Sample(sampling) => match &**sampling {
