@@ -15,13 +15,14 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-The estimate is for batches whose rows are not in the page cache, once windows have their full length.
-The disk is measured first, for some seconds, unless it was measured before (inspect --disk measures
-again).
+The estimate is for batches whose rows are not in the page cache, once windows have their full
+length. The disk is measured first, for some seconds, unless it was measured before; inspect --disk
+measures it again.
 
-JSON keys: path, fanouts, batch_size, memory, batches, nodes_per_batch, edges_per_batch, hot_rows, hot_share,
-window, requests_per_batch, bytes_per_batch, disk_batches_per_second, sampling_batches_per_second,
-limit (disk or sampling), least_memory, memory_used, fits, disk_measured
+JSON keys: path, fanouts, batch_size, memory, batches, nodes_per_batch, edges_per_batch, hot_rows,
+hot_share, window, requests_per_batch, bytes_per_batch, disk_batches_per_second (null if all rows
+will be in memory), sampling_batches_per_second, limit (disk or sampling), least_memory,
+memory_used, fits, disk_measured
 
 Example:
   graphmill estimate papers/ --fanouts 15,10,5 --batch-size 1024 --memory 4GiB --split train";
@@ -91,7 +92,8 @@ struct Told {
     window: usize,
     requests_per_batch: f64,
     bytes_per_batch: f64,
-    disk_batches_per_second: f64,
+    /// None if every row will be in memory.
+    disk_batches_per_second: Option<f64>,
     sampling_batches_per_second: f64,
     limit: &'static str,
     least_memory: u64,
@@ -156,7 +158,7 @@ fn told(
         window: estimate.window,
         requests_per_batch: estimate.requests,
         bytes_per_batch: estimate.bytes,
-        disk_batches_per_second: estimate.disk_rate,
+        disk_batches_per_second: Some(estimate.disk_rate).filter(|rate| rate.is_finite()),
         sampling_batches_per_second: estimate.sampling_rate,
         limit: if estimate.is_disk_the_limit() { "disk" } else { "sampling" },
         least_memory: estimate.least_memory,
@@ -181,12 +183,16 @@ fn describe(told: &Told) -> String {
             format_size(told.memory)
         ),
     };
+    let disk = match told.disk_batches_per_second {
+        Some(rate) => format!("the disk allows {rate:.1} batches/s"),
+        None => "all rows stay in memory".to_owned(),
+    };
     format!(
         "{}: fan-outs {} of {} seeds, {} batches an epoch\n\
          {verdict}\n\
          {} nodes and {} edges a batch; {:.0}% of the rows are among {} hot ones\n\
          {} requests and {} a batch, {} batches read together\n\
-         the disk allows {:.1} batches/s, sampling {:.1}: {} is the limit\n",
+         {disk}, sampling {:.1}: {} is the limit\n",
         told.path.display(),
         fanouts.join(","),
         grouped(told.batch_size),
@@ -198,7 +204,6 @@ fn describe(told: &Told) -> String {
         grouped(told.requests_per_batch.round() as u64),
         format_size(told.bytes_per_batch as u64),
         told.window,
-        told.disk_batches_per_second,
         told.sampling_batches_per_second,
         match told.limit {
             "disk" => "the disk",

@@ -6,7 +6,7 @@ use serde_json::Value;
 #[test]
 fn what_a_batch_costs_and_whether_it_fits_is_told() {
     let shell = Shell::new();
-    shell.prepare("generate papers papers --nodes 20k --features 32 --quiet");
+    shell.prepare("generate papers papers --nodes 200k --features 64 --quiet");
     let run =
         |more: &str| shell.run(&format!("estimate papers --fanouts 5,3 --batch-size 100 {more}"));
     let facts = |more: &str| -> Value {
@@ -14,19 +14,22 @@ fn what_a_batch_costs_and_whether_it_fits_is_told() {
         assert_eq!(said.code, 0, "{said}");
         serde_json::from_str(&said.stdout).unwrap()
     };
-    let roomy = facts("--memory 1GiB");
+    let everything = facts("--memory 1GiB");
+    assert_eq!(everything["disk_batches_per_second"], Value::Null);
+    assert_eq!(everything["requests_per_batch"], 0.0);
+    let roomy = facts("--memory 64MiB");
     assert_eq!(roomy["fits"], true);
-    assert_eq!(roomy["batches"], 200);
+    assert_eq!(roomy["batches"], 2000);
     for positive in ["nodes_per_batch", "requests_per_batch", "disk_batches_per_second"] {
         assert!(roomy[positive].as_f64().unwrap() > 0.0, "{positive}");
     }
     assert!(["disk", "sampling"].contains(&roomy["limit"].as_str().unwrap()));
-    let alone = facts("--memory 1GiB --window 1");
+    let alone = facts("--memory 64MiB --window 1");
     assert_eq!(alone["window"], 1);
     assert!(alone["requests_per_batch"].as_f64() >= roomy["requests_per_batch"].as_f64());
-    let split = facts("--split train --memory 1GiB");
+    let split = facts("--split train --memory 64MiB");
     assert!(split["batches"].as_u64() < roomy["batches"].as_u64());
-    let said = run("--memory 1GiB").stdout;
+    let said = run("--memory 64MiB").stdout;
     assert!(said.contains("fits: one batch needs") && said.contains("is the limit"), "{said}");
 }
 
