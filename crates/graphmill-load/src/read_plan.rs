@@ -7,6 +7,8 @@ use std::ops::Range;
 
 /// A request costs about as much as so many bytes more in another one, until the disk has been measured.
 pub(crate) const BREAK_EVEN_GAP: u64 = 32 << 10;
+/// No disk that holds datasets gains by reading along more; one that seems to was measured while others used it.
+pub(crate) const LARGEST_GAP: u64 = 48 << 10;
 /// Longer reads gain nothing more and hold a buffer for longer.
 pub(crate) const LONGEST_READ: u64 = 256 << 10;
 /// What a disk reads at once, whatever is asked of it; rows that share one must not be read twice.
