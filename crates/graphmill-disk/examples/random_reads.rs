@@ -7,9 +7,10 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
-use graphmill_disk::{Backend, Error, ReadAt, Result, drop_page_cache, open};
+use graphmill_disk::{Advice, Backend, Error, Mapped, ReadAt, Result, drop_page_cache, open_same};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -24,7 +25,10 @@ fn main() -> Result<()> {
         if arguments.get(4).is_some_and(|wanted| *wanted != backend.to_string()) {
             continue;
         }
-        let file = open(path, backend)?;
+        let mapped = Arc::new(Mapped::open(path)?);
+        // As stores do: otherwise the kernel would read far around every page.
+        mapped.advise(Advice::Random, 0..mapped.len())?;
+        let file = open_same(&mapped, backend)?;
         let _evicted = drop_page_cache(file.file(), 0..file.len());
         // A map serves a fault at a time; fewer reads tell its rate as well.
         let reads = if backend == Backend::Mapped { reads / 10 } else { reads };

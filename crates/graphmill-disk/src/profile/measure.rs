@@ -26,7 +26,12 @@ const BYTES_PER_LOOK: u64 = 4 << 20;
 
 pub(super) fn measure(path: &Path, effort: Duration) -> Result<DeviceProfile> {
     let (file, name) = file_on_device(path)?;
-    let ring = Ring::over_file(file, &name)?;
+    let profile = measure_file(&Ring::over_file(file, &name)?, effort)?;
+    Ok(DeviceProfile { device: device_of(path).unwrap_or_default(), ..profile })
+}
+
+/// All but the name of the device.
+fn measure_file(ring: &Ring, effort: Duration) -> Result<DeviceProfile> {
     if !ring.is_direct() {
         // Where the page cache is in the way, it should at least be empty. A refusal only makes the result rosier.
         let _hint = drop_page_cache(ring.file(), 0..ring.len());
@@ -36,14 +41,14 @@ pub(super) fn measure(path: &Path, effort: Duration) -> Result<DeviceProfile> {
     let mut random = Vec::with_capacity(SIZES.len() * DEPTHS.len());
     for bytes in SIZES {
         for depth in DEPTHS {
-            let per_second = random_rate(&ring, bytes, depth, share)?;
+            let per_second = random_rate(ring, bytes, depth, share)?;
             random.push(RandomRate { bytes, depth, per_second });
         }
     }
-    let sequential = sequential_rate(&ring, share * SEQUENTIAL_SHARES)?;
+    let sequential = sequential_rate(ring, share * SEQUENTIAL_SHARES)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(DeviceProfile {
-        device: device_of(path).unwrap_or_default(),
+        device: String::new(),
         is_measured: true,
         is_direct: ring.is_direct(),
         measured_at: now.as_secs(),
@@ -112,4 +117,23 @@ fn sequential_rate(ring: &Ring, time: Duration) -> Result<f64> {
         start = if end == ring.len() { 0 } else { end };
     }
     Ok(bytes as f64 / begun.elapsed().as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_and_depth_has_a_rate_that_can_be_computed_with() {
+        // Shorter than some reads, and not a whole number of blocks.
+        for length in [300_001, 5_000_000] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), vec![7; length]).unwrap();
+            let ring = Ring::open(file.path()).unwrap();
+            let profile = measure_file(&ring, Duration::from_millis(29)).unwrap();
+            assert_eq!(profile.random.len(), SIZES.len() * DEPTHS.len());
+            assert!(profile.is_measured && profile.is_sound(), "{profile:?}");
+            assert!(DEPTHS.contains(&profile.best_depth()));
+        }
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn file_on_device(path: &Path) -> Result<(File, PathBuf)> {
             let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
             // An empty parent is that of a bare name.
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            write(folder)
+            write(folder, WRITTEN)
         }
     }
 }
@@ -53,13 +53,13 @@ fn is_dense(_metadata: &std::fs::Metadata) -> bool {
     true
 }
 
-fn write(folder: &Path) -> Result<(File, PathBuf)> {
+fn write(folder: &Path, length: u64) -> Result<(File, PathBuf)> {
     let file =
         without_name(folder).map_err(|source| Error::io("write a file into", folder, source))?;
     let mut state = 1_u64;
     let mut chunk = vec![0; CHUNK];
     let mut written = 0;
-    while written < WRITTEN {
+    while written < length {
         // Devices may skip zeros and share what is equal.
         for word in chunk.chunks_exact_mut(8) {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -105,4 +105,31 @@ fn named_for_a_moment(folder: &Path) -> io::Result<File> {
     let path = folder.join(format!(".graphmill-profile-{}", std::process::id()));
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).custom_flags(DELETE_ON_CLOSE).open(&path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_to_measure_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, _) = write(folder.path(), 3 << 20).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 3 << 20);
+        assert_eq!(named_for_a_moment(folder.path()).unwrap().metadata().unwrap().len(), 0);
+        #[cfg(unix)]
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+        assert!(write(&folder.path().join("missing"), 1).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn short_files_and_holes_are_not_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        std::fs::write(&path, b"short").unwrap();
+        assert_eq!(large_file(&path), None);
+        OpenOptions::new().write(true).open(&path).unwrap().set_len(SMALLEST).unwrap();
+        assert_eq!((large_file(&path), large_file(folder.path())), (None, None));
+    }
 }

@@ -70,24 +70,19 @@ impl Aio {
         });
     }
 
-    pub(super) fn wait(
-        &mut self,
-        at_least: u32,
-        in_flight: u32,
-        arrived: &mut Vec<(u64, i32)>,
-    ) -> io::Result<()> {
+    pub(super) fn wait(&mut self, in_flight: u32, arrived: &mut Vec<(u64, i32)>) -> io::Result<()> {
         let before = arrived.len();
         self.submit(arrived);
         let refused = (arrived.len() - before) as u32;
         // Only what the kernel has can come back.
         let with_kernel = in_flight - refused - self.pending.len() as u32;
-        let at_least = at_least.saturating_sub(refused).min(with_kernel);
+        let at_least = libc::c_long::from(refused == 0 && with_kernel > 0);
         // SAFETY: the context is alive, and there is room for as many events as are asked for.
         let found = check(unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,
                 self.context,
-                libc::c_long::from(at_least as i32),
+                at_least,
                 self.events.len() as libc::c_long,
                 self.events.as_mut_ptr(),
                 std::ptr::null_mut::<libc::timespec>(),

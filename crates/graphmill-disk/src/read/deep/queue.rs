@@ -61,17 +61,12 @@ impl Queue {
         }
     }
 
-    /// Submits what was pushed, waits until `at_least` of the `in_flight` requests are back, unless a signal comes or the
-    /// kernel is busy, and adds the names and results of those that are.
-    pub(super) fn wait(
-        &mut self,
-        at_least: u32,
-        in_flight: u32,
-        arrived: &mut Vec<(u64, i32)>,
-    ) -> io::Result<()> {
+    /// Submits what was pushed, waits until one of the `in_flight` requests is back, unless a signal comes or the kernel is
+    /// busy, and adds the names and results of all that are.
+    pub(super) fn wait(&mut self, in_flight: u32, arrived: &mut Vec<(u64, i32)>) -> io::Result<()> {
         match self {
             Self::Ring(ring) => {
-                match ring.submit_and_wait(at_least as usize) {
+                match ring.submit_and_wait(1) {
                     // What was not submitted stays in the queue and is submitted by the next call.
                     Err(error) if is_passing(&error) => {}
                     outcome => _ = outcome?,
@@ -79,7 +74,7 @@ impl Queue {
                 arrived.extend(ring.completion().map(|entry| (entry.user_data(), entry.result())));
                 Ok(())
             }
-            Self::Aio(aio) => aio.wait(at_least, in_flight, arrived),
+            Self::Aio(aio) => aio.wait(in_flight, arrived),
         }
     }
 

@@ -17,9 +17,6 @@ use crate::read::source::{Source, with_blocks};
 
 /// Requests in flight at most.
 pub(in crate::read) const DEPTH: u32 = 128;
-/// The share of the requests in flight that are waited for at a time: each wait costs a system call, and the device stays
-/// busy with the others.
-const TOGETHER: u32 = 32;
 /// Bytes in flight, unless one range alone is longer.
 const ARENA_BYTES: usize = 4 << 20;
 
@@ -185,11 +182,11 @@ impl Workplace {
         self.in_flight += 1;
     }
 
-    /// Submits what was pushed, waits for some completions and takes all that have arrived.
+    /// Submits what was pushed, waits for a completion and takes all that have arrived.
     fn wait(&mut self) -> io::Result<()> {
-        let together = (self.in_flight / TOGETHER).max(1);
         loop {
-            self.queue.wait(together, self.in_flight, &mut self.arrived)?;
+            // One is enough: all that came meanwhile are taken together, and that is many where the thread is the bottleneck.
+            self.queue.wait(self.in_flight, &mut self.arrived)?;
             if !self.arrived.is_empty() {
                 self.in_flight -= self.arrived.len() as u32;
                 return Ok(());
