@@ -3,7 +3,7 @@
 //! opened from. Gathering is in `gather`, which see; it does not know what the rows are for.
 
 use crate::promotion::Promotion;
-use crate::read_plan::{BLOCK, BREAK_EVEN_GAP, LONGEST_READ, Merging, RowPlaces};
+use crate::read_plan::{BLOCK, BREAK_EVEN_GAP, LARGEST_GAP, LONGEST_READ, Merging, RowPlaces};
 use crate::row_copy::RowCopy;
 use crate::{Reading, Result};
 use graphmill_disk::{DeviceProfile, Pread, Presence, ReadAt, Ring};
@@ -38,7 +38,8 @@ impl Rows {
             Reading::Auto | Reading::Ring => Some(Arc::new(Ring::of(table.mapped())?)),
         };
         let measured = reader.as_ref().and_then(|reader| DeviceProfile::cached(reader.path()));
-        let gap = measured.map_or(BREAK_EVEN_GAP, |profile| profile.break_even_gap());
+        let gap = measured
+            .map_or(BREAK_EVEN_GAP, |profile| profile.break_even_gap().clamp(BLOCK, LARGEST_GAP));
         let merging = Merging { gap, longest: LONGEST_READ, block: BLOCK };
         Ok(Rows {
             table,
