@@ -161,7 +161,10 @@ class NeighborLoader:
         ``from_window`` because another batch had them read shortly before, ``from_page_cache`` copied from the map, and
         ``from_disk`` read by ``requests`` of ``bytes_read``, of which ``bytes_used`` were wanted. ``bytes_announced``
         were brought into the page cache beside that, of files that fit there. ``windows`` were read, the largest for
-        ``largest_window`` batches. ``peak_memory`` is the most of the dataset's budget that was in use.
+        ``largest_window`` batches. ``device_utilisation`` is the part of the waiting in which the disk was busy, and
+        ``queue_depth`` how many requests it had then, by the system's own count (None where it does not count).
+        ``peak_memory`` is the most of the dataset's budget that was in use, ``anonymous_memory`` what the process holds
+        now.
 
         Example:
             >>> loader = gm.NeighborLoader(ds, [2, 2], batch_size=2, seeds="train", seed=0)

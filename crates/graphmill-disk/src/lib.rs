@@ -32,6 +32,7 @@
 pub mod advice;
 mod announce;
 pub mod budget;
+pub mod device_activity;
 pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;
@@ -52,6 +53,7 @@ pub mod write;
 
 pub use advice::{Advice, drop_page_cache, prefer_huge_pages};
 pub use budget::{Budget, Reservation};
+pub use device_activity::DeviceActivity;
 pub use error::{Error, Result};
 pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};
 pub use memory_copy::MemoryCopy;

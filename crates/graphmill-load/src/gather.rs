@@ -10,7 +10,7 @@ use crate::resident_copy::copy_rows;
 use crate::row_copy::RowCopy;
 use crate::row_order::RowOrder;
 use crate::{Error, ReadStats, Reading, Result, Rows};
-use graphmill_disk::{Budget, ReadAt, Reservation, ScatterBuffer, is_resident};
+use graphmill_disk::{Budget, DeviceActivity, ReadAt, Reservation, ScatterBuffer, is_resident};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -20,6 +20,9 @@ const LOOKS: usize = 32;
 /// Bytes that are copied from a resident map before it is asked again whether it is: the question takes as long as copying
 /// a few rows.
 const TRUSTED_BYTES: u64 = 256 << 10;
+
+/// Requests that take long enough to look at what the device does meanwhile.
+const WORTH_A_LOOK: usize = 256;
 
 impl Rows {
     /// Copies the rows `ids` to `out`, one after the other without padding.
@@ -198,7 +201,11 @@ impl Rows {
         }
         let places = self.places();
         let plan = ReadPlan::new(&order, &places, &self.merging);
-        let began = Instant::now();
+        let activity = || match plan.ranges.len() < WORTH_A_LOOK {
+            true => None,
+            false => DeviceActivity::of(reader.file()),
+        };
+        let (before, began) = (activity(), Instant::now());
         fetch(reader.as_ref(), &plan, &|read, bytes| {
             let start = plan.ranges[read].start;
             for pair in plan.pairs(read) {
@@ -209,6 +216,10 @@ impl Rows {
             }
         })?;
         stats.waited = began.elapsed();
+        if let (Some(before), Some(after)) = (before, activity()) {
+            let DeviceActivity { busy, queued, .. } = after.since(before);
+            (stats.device_busy, stats.device_queued) = (busy, queued);
+        }
         stats.from_disk = order.distinct();
         stats.requests = plan.ranges.len() as u64;
         stats.bytes_read = plan.bytes();

@@ -33,6 +33,10 @@ pub struct ReadStats {
     pub bytes_announced: u64,
     /// Time from the first request to the last answer, summed over all fetches.
     pub waited: Duration,
+    /// Time of that in which the device had something to do, as the system counts it; 0 where it does not.
+    pub device_busy: Duration,
+    /// Time that the requests of the device took, added up; over `device_busy`, how many were under way on average.
+    pub device_queued: Duration,
     /// What the requests went to, if there were any.
     pub backend: Option<Backend>,
 }
@@ -50,6 +54,8 @@ impl AddAssign for ReadStats {
         self.bytes_used += more.bytes_used;
         self.bytes_announced += more.bytes_announced;
         self.waited += more.waited;
+        self.device_busy += more.device_busy;
+        self.device_queued += more.device_queued;
         self.backend = more.backend.or(self.backend);
     }
 }
@@ -57,7 +63,7 @@ impl AddAssign for ReadStats {
 /// Sums that any number of threads add to. No lock: one that was held at a fork would stay locked in the child.
 #[derive(Debug, Default)]
 pub struct StatsSum {
-    counts: [AtomicU64; 11],
+    counts: [AtomicU64; 13],
     /// One more than the place of the backend among all of them; 0 for none.
     backend: AtomicU64,
 }
@@ -77,6 +83,8 @@ impl StatsSum {
             stats.bytes_used,
             stats.bytes_announced,
             stats.waited.as_nanos() as u64,
+            stats.device_busy.as_nanos() as u64,
+            stats.device_queued.as_nanos() as u64,
         ];
         for (sum, count) in self.counts.iter().zip(counts) {
             sum.fetch_add(count, Ordering::Relaxed);
@@ -103,6 +111,8 @@ impl StatsSum {
             bytes_used: count(8),
             bytes_announced: count(9),
             waited: Duration::from_nanos(count(10)),
+            device_busy: Duration::from_nanos(count(11)),
+            device_queued: Duration::from_nanos(count(12)),
             backend: backend.checked_sub(1).and_then(|place| Backend::ALL.get(place).copied()),
         }
     }
@@ -126,6 +136,8 @@ mod tests {
             bytes_used: 9,
             bytes_announced: 11,
             waited: Duration::from_nanos(10),
+            device_busy: Duration::from_nanos(11),
+            device_queued: Duration::from_nanos(12),
             backend: Some(Backend::Pread),
         };
         let other = ReadStats { rows: 100, ..ReadStats::default() };

@@ -7,6 +7,7 @@ use crate::ids;
 use crate::memory::size_of;
 use crate::sample::int64;
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
+use graphmill::disk::anonymous_memory;
 use graphmill::format::ElementType;
 use graphmill::load::{
     self, BatchMemory, Column, LoaderOptions, ReadStats, Reading, RowBuffer, Seeds,
@@ -16,6 +17,7 @@ use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Batches of a dataset by epoch and index.
 #[pyclass(frozen, module = "graphmill._native")]
@@ -86,6 +88,7 @@ impl BatchSource {
         entries.set_item("largest_window", stats.largest_window)?;
         entries.set_item("hot_rows", stats.hot_rows)?;
         entries.set_item("peak_memory", stats.peak_memory)?;
+        entries.set_item("anonymous_memory", anonymous_memory())?;
         Ok(entries)
     }
 
@@ -118,6 +121,12 @@ pub fn read_stats<'py>(py: Python<'py>, stats: &ReadStats) -> PyResult<Bound<'py
     entries.set_item("bytes_used", stats.bytes_used)?;
     entries.set_item("bytes_announced", stats.bytes_announced)?;
     entries.set_item("seconds_waiting", stats.waited.as_secs_f64())?;
+    let part = |above: Duration, below: Duration| {
+        let known = above > Duration::ZERO && below > Duration::ZERO;
+        known.then(|| above.as_secs_f64() / below.as_secs_f64())
+    };
+    entries.set_item("device_utilisation", part(stats.device_busy, stats.waited))?;
+    entries.set_item("queue_depth", part(stats.device_queued, stats.device_busy))?;
     entries.set_item("backend", stats.backend.map(|backend| backend.to_string()))?;
     Ok(entries)
 }
