@@ -26,6 +26,7 @@ def stream():
         if into == "out":
             rows = torch.index_select(table, 0, ids, out=out)
         else:
+            # The last result is given back first, as it is between two steps of training.
             rows = None
             rows = torch.index_select(table, 0, ids)
     return rows
