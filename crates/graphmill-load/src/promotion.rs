@@ -4,10 +4,10 @@
 //! into the cache piece by piece, beside the reads that go on: at worst everything was read twice, at best nothing will be
 //! read any more. It does not know what the bytes are for.
 
-use graphmill_disk::{Advice, Mapped, ReadAt, machine_memory};
+use graphmill_disk::{Mapped, ReadAt, machine_memory};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that are asked for at a time: some 20 ms of a fast disk, so that no call waits long.
+/// Bytes that are read at a time: some 30 ms of a fast disk, so that no call waits long.
 const PIECE: u64 = 64 << 20;
 /// A file fits if it takes at most this share of the machine's or the container's memory.
 const FITTING_SHARE: u64 = 2;
@@ -33,8 +33,8 @@ impl Promotion {
         }
         let start = self.asked.fetch_add(PIECE, Ordering::Relaxed).min(mapped.len());
         let end = start.saturating_add(PIECE).min(mapped.len());
-        // Only a hint: where it is refused, reads go on as before.
-        match mapped.advise(Advice::WillNeed, start..end) {
+        // It only makes later reads faster: where it is refused, they go on as before.
+        match mapped.bring_in(start..end) {
             Ok(()) => end - start,
             Err(_) => 0,
         }

@@ -69,6 +69,32 @@ impl Mapped {
             .map_err(|source| Error::io("advise on", &self.opened.path, source))
     }
 
+    /// Reads a range into the page cache and waits for it, in large pages where the system has them.
+    ///
+    /// The kernel reads no more than a megabyte or so for one `WillNeed`, however long its range. Fails where it cannot be
+    /// asked: before Linux 5.14 and on other systems.
+    pub fn bring_in(&self, range: Range<u64>) -> Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        let end = range.end.min(self.opened.length);
+        if range.start >= end {
+            return Ok(());
+        }
+        #[cfg(target_os = "linux")]
+        let brought = {
+            // Both fit: they are at most the length of a map that exists.
+            let (start, length) = (range.start as usize, (end - range.start) as usize);
+            // Small pages hold the same bytes.
+            let _ = map.advise_range(memmap2::Advice::HugePage, start, length);
+            map.advise_range(memmap2::Advice::PopulateRead, start, length)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let brought = {
+            let _ = map;
+            Err(std::io::ErrorKind::Unsupported.into())
+        };
+        brought.map_err(|source| Error::io("bring into memory", &self.opened.path, source))
+    }
+
     pub(crate) fn map(&self) -> Option<&Mmap> {
         self.map.as_ref()
     }
