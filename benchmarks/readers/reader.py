@@ -8,15 +8,13 @@ rows in a file for the witness. It must not know how it is measured or judged.
 from __future__ import annotations
 
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
 
 from benchmarks.child import CORES, Command
 from benchmarks.feature_inputs import OFFSET, Asked
 from benchmarks.inputs import COLUMNS
-from benchmarks.peers.installation import script
+from benchmarks.programs import Programs
 
 #: How often the batches of a warm contest are gathered, since once is over too soon for the clock of a busy machine.
 ROUNDS = 10
@@ -55,27 +53,15 @@ def keep(kept, ids, rows):
 """
 
 
-class Reader(ABC):
+class Reader(Programs):
     """A way to read rows that can do some of it; each method gives the commands by the name of the contestant."""
 
-    name: ClassVar[str]
-
-    def __init__(self, folder: Path) -> None:
-        """Keep to one folder of peers for all that is installed."""
-        self.folder = folder
-
-    @abstractmethod
-    def install(self) -> None:
-        """Install it, or raise with the reason why that cannot be done."""
+    prelude = PRELUDE
 
     @property
     def environment(self) -> Path:
         """The folder of its Python; that of the benchmarks unless it says otherwise."""
         return Path(sys.prefix)
-
-    def program(self, code: str, *arguments: object) -> Command:
-        """The command that runs one of its programs."""
-        return Command(script(self.environment, PRELUDE + code, *arguments))
 
     def warm(self, asked: Asked, kept: Path) -> Mapping[str, Command]:
         """Gather batches from a table in memory, into a buffer (`out`) and into fresh memory."""

@@ -7,13 +7,11 @@ file for the witness. It must not know how it is measured or judged.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
 
 from benchmarks.child import Command
-from benchmarks.peers.installation import script
+from benchmarks.programs import Programs
 from benchmarks.sampling_inputs import SamplingInputs
 
 FANOUTS = [15, 10, 5]
@@ -39,27 +37,10 @@ def tell(amount, seconds, **more):
 """
 
 
-class Sampler(ABC):
+class Sampler(Programs):
     """A system that can do some of it; each method gives the commands by the name of the contestant."""
 
-    name: ClassVar[str]
-
-    def __init__(self, folder: Path) -> None:
-        """Keep to one folder of peers for all that is installed."""
-        self.folder = folder
-
-    @abstractmethod
-    def install(self) -> None:
-        """Install it, or raise with the reason why that cannot be done."""
-
-    @property
-    @abstractmethod
-    def environment(self) -> Path:
-        """The folder of its Python."""
-
-    def program(self, code: str, *arguments: object) -> Command:
-        """The command that runs one of its programs."""
-        return Command(script(self.environment, PRELUDE + code, *arguments))
+    prelude = PRELUDE
 
     def fanout(self, inputs: SamplingInputs, kept: Path) -> Mapping[str, Command]:
         """Sample the stream of batches."""
