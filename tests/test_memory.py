@@ -14,6 +14,7 @@ import torch
 import graphmill as gm
 from tests.command import graphmill
 from tests.memory_group import memory_group, run_in
+from tests.page_cache import forget
 from tests.process import needs_proc
 from tests.sparse import crc32c, recognisable, write_sparse
 
@@ -125,14 +126,6 @@ def resident_bytes(path: Path) -> int:
     finally:
         os.close(descriptor)
     return int((pages & 1).sum()) * mmap.PAGESIZE
-
-
-def forget(path: Path) -> None:
-    """Take a file out of the page cache."""
-    descriptor = os.open(path, os.O_RDWR)
-    os.fsync(descriptor)
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    os.close(descriptor)
 
 
 def bytes_read() -> int:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import graphmill as gm
+from tests.page_cache import forget
 
 
 def sampled(graph: gm.Graph) -> list[bytes]:
@@ -19,21 +20,10 @@ def sampled(graph: gm.Graph) -> list[bytes]:
     return [array.tobytes() for array in (s.n_id, s.row, s.col, s.e_id, walks)]
 
 
-def drop_pages(path: os.PathLike[str]) -> None:
-    """Let the page cache forget a file, where that is possible."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)
-
-
 def test_cold_warm_and_copied_give_the_same_bytes(graph: gm.Graph) -> None:
     expected = sampled(graph)
     for residency in ("auto", "mapped", "ram"):
-        drop_pages(graph.path)
+        forget(graph.path)
         other = gm.Graph(graph.path, residency=residency)
         assert sampled(other) == expected
         assert sampled(other) == expected

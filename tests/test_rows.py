@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -12,19 +11,9 @@ import pytest
 import torch
 
 import graphmill as gm
+from tests.page_cache import forget
 
 BACKENDS = ["auto", "mapped", "pread", "ring"]
-
-
-def forget(path: os.PathLike[str]) -> None:
-    """Let the page cache forget a file, where that is possible."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
