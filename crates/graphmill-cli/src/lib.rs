@@ -7,6 +7,7 @@
 
 mod counts;
 mod failure;
+mod follow;
 mod interruption;
 mod output;
 mod progress_bar;

@@ -4,6 +4,7 @@
 
 use super::{Outcome, usage};
 use crate::counts::{self, grouped};
+use crate::follow::Follow;
 use crate::output;
 use clap::{Args, ValueEnum};
 use graphmill::disk::{self, Budget, DeviceProfile, format_size};
@@ -71,12 +72,6 @@ pub struct Flags {
     quiet: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Follow {
-    In,
-    Out,
-}
-
 /// What is told; the names are the keys of the JSON.
 #[derive(Debug, Serialize)]
 struct Told {
@@ -123,10 +118,7 @@ fn tell(flags: &Flags) -> anyhow::Result<Told> {
         .batch_size(usize::try_from(flags.batch_size).unwrap_or(usize::MAX))
         .shuffle(true)
         .columns(flags.columns.clone())
-        .direction(match flags.direction {
-            Follow::In => Direction::In,
-            Follow::Out => Direction::Out,
-        })
+        .direction(flags.direction.into())
         .window(flags.window.map(NonZero::get))
         .threads(std::thread::available_parallelism().map_or(1, NonZero::get))
         .seed(flags.seed);

@@ -4,6 +4,7 @@
 
 use super::{Outcome, open_graph, usage};
 use crate::counts::{self, counted, grouped};
+use crate::follow::Follow;
 use crate::output;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -89,12 +90,6 @@ pub struct Flags {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Follow {
-    In,
-    Out,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum MethodName {
     Uniform,
     Labor,
@@ -166,10 +161,7 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
     };
     let graph =
         open_graph(&flags.dataset, &budget)?.announced(announce).placed(placement, &budget)?;
-    let follow = match flags.direction {
-        Follow::In => Direction::In,
-        Follow::Out => Direction::Out,
-    };
+    let follow = Direction::from(flags.direction);
     let (method, method_name) = match flags.method {
         MethodName::Uniform => (Method::Uniform, "uniform"),
         MethodName::Labor => (Method::Labor { layer_dependency: false }, "labor"),

@@ -4,6 +4,7 @@
 
 use super::{Outcome, open_graph};
 use crate::counts::{self, counted, grouped};
+use crate::follow::Follow;
 use crate::output;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -82,12 +83,6 @@ pub struct Flags {
     quiet: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Follow {
-    In,
-    Out,
-}
-
 #[derive(Debug, Serialize)]
 struct Measured {
     path: PathBuf,
@@ -122,10 +117,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Outcome> {
 fn measure(flags: &Flags) -> anyhow::Result<Measured> {
     let budget = Budget::new(flags.memory.unwrap_or_else(disk::default_budget));
     let graph = open_graph(&flags.dataset, &budget)?;
-    let direction = match flags.direction {
-        Follow::In => Direction::In,
-        Follow::Out => Direction::Out,
-    };
+    let direction = flags.direction.into();
     let weighted = match (flags.weighted, flags.uniform) {
         (true, _) => Some(true),
         (_, true) => Some(false),
