@@ -6,8 +6,8 @@
 mod in_child;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
+use in_child::in_child;
 use rayon::prelude::*;
 
 const FORKS: usize = 12;

@@ -8,9 +8,9 @@ mod in_child;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use graphmill_disk::{Backend, ReadAt, Ring, RingDenied, open, ring_available};
+use in_child::in_child;
 
 const FORKS: usize = 12;
 

@@ -1,13 +1,11 @@
 //! However the work is divided, the bytes are the same.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_disk::Budget;
 use graphmill_format::Direction;
 use graphmill_sample::{
     Batches, Error, FanoutOptions, Method, Sample, Scratch, Seeds, Subgraph, sample, sample_batches,
 };
-use made_lists::MadeLists;
 
 fn lists() -> MadeLists {
     let lists: Vec<Vec<u64>> = (0..20_000_u64)

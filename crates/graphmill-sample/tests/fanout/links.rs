@@ -1,13 +1,11 @@
 //! Links as seeds, edges that are hidden, and induced subgraphs.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_format::{Direction, ListOrder};
 use graphmill_sample::{
     Error, Exclude, ExcludedEdges, FanoutOptions, Links, Sample, Scratch, Seeds, Subgraph,
     Topology, sample, sample_links,
 };
-use made_lists::MadeLists;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,10 +1,8 @@
 //! Every way of picking gives the same bytes for ever.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Method, Sample, Scratch, Seeds, Strategy, sample};
-use made_lists::MadeLists;
 
 /// FNV-1a over the little-endian bytes of every list, with their lengths.
 fn digest(found: &Sample) -> u64 {

@@ -1,10 +1,8 @@
 //! The probabilities of a fan-out, and the promise that a seed gives the same bytes for ever.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Sample, Scratch, sample};
-use made_lists::MadeLists;
 use std::collections::HashMap;
 
 /// Counts outcomes of 1000 draws per possible outcome and compares them with equal chances.

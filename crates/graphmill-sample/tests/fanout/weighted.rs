@@ -1,10 +1,8 @@
 //! The probabilities of weighted fan-outs, against enumerated laws.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_format::Direction;
 use graphmill_sample::{Error, FanoutOptions, Scratch, sample};
-use made_lists::MadeLists;
 use std::collections::HashMap;
 
 fn star(weights: &[f32]) -> MadeLists {

@@ -1,10 +1,8 @@
 //! LABOR: inclusion probabilities, and fewer nodes than picking every list by itself.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Method, Scratch, sample};
-use made_lists::MadeLists;
 use std::collections::BTreeSet;
 
 const LABOR: Method = Method::Labor { layer_dependency: false };

@@ -1,11 +1,9 @@
 //! Which nodes and edges a fan-out returns, and in which order, against a slow reading of the rules.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_disk::Budget;
 use graphmill_format::Direction;
 use graphmill_sample::{Error, FanoutOptions, Sample, Scratch, Topology, sample, sample_within};
-use made_lists::MadeLists;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 

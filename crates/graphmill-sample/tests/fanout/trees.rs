@@ -1,12 +1,10 @@
 //! Disjoint trees and times, against slow readings of the rules.
 
-mod made_lists;
-
+use crate::made_lists::MadeLists;
 use graphmill_format::{Direction, ListOrder};
 use graphmill_sample::{
     Error, FanoutOptions, Method, Sample, Scratch, Seeds, Strategy as Latest, Topology, sample,
 };
-use made_lists::MadeLists;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 

@@ -15,7 +15,6 @@ pub struct MadeLists {
     times: Option<Vec<i64>>,
 }
 
-#[allow(dead_code, clippy::allow_attributes, reason = "every test file uses another part")]
 impl MadeLists {
     pub fn new(lists: &[Vec<u64>]) -> Self {
         let mut offsets = vec![0];
