@@ -10,6 +10,7 @@
 
 use crate::buffers::{Buffers, RowBuffer};
 use crate::columns::Columns;
+use crate::fetch::GoOn;
 use crate::hot_ids::HotIds;
 use crate::hot_rows::HotRows;
 use crate::resident_copy::copy_rows;
@@ -108,7 +109,9 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Reads what the plan needs, beside what `before` has. `memory` pays for the plan.
+    /// Reads what the plan needs, beside what `before` has. `memory` pays for the plan. Ends early, with an error, when
+    /// `go_on` says no.
+    #[expect(clippy::too_many_arguments, reason = "each is needed, and there is one caller")]
     pub(crate) fn read(
         plan: WindowPlan,
         columns: &Columns,
@@ -117,6 +120,7 @@ impl Window {
         buffers: &Buffers,
         budget: &Budget,
         memory: Reservation,
+        go_on: GoOn<'_>,
     ) -> Result<(Self, ReadStats)> {
         let mut stats = ReadStats::default();
         let mut held = Vec::new();
@@ -126,7 +130,7 @@ impl Window {
                 continue;
             }
             let before = before.and_then(|window| Some((window, window.held[number].as_deref()?)));
-            let (bytes, read) = read_column(&plan.rows, rows, before, buffers, budget)?;
+            let (bytes, read) = read_column(&plan.rows, rows, before, buffers, budget, go_on)?;
             stats += read;
             held.push(Some(bytes));
         }
@@ -188,6 +192,7 @@ fn read_column(
     before: Option<(&Window, &[u8])>,
     buffers: &Buffers,
     budget: &Budget,
+    go_on: GoOn<'_>,
 ) -> Result<(RowBuffer, ReadStats)> {
     let length = rows.table().shape().row_length() as usize;
     let name = rows.table().path().display();
@@ -218,7 +223,7 @@ fn read_column(
     });
     let order = RowOrder::new(rows.table().shape().rows(), wanted.len(), missing);
     stats.from_window = kept;
-    stats += rows.read_rows(order, &out, RowCopy::Plain)?;
+    stats += rows.read_rows(order, &out, RowCopy::Plain, go_on)?;
     Ok((bytes, stats))
 }
 
