@@ -74,7 +74,7 @@ class Graph:
         temporal: Literal["uniform", "last"] = "uniform",
         window: int | None = None,
         layer_dependency: bool = False,
-        subgraph: Literal["directional", "induced"] = "directional",
+        subgraph: Literal["directional", "bidirectional", "induced"] = "directional",
     ) -> Sample: ...
     def sample_edges(
         self,
@@ -94,7 +94,7 @@ class Graph:
         temporal: Literal["uniform", "last"] = "uniform",
         window: int | None = None,
         layer_dependency: bool = False,
-        subgraph: Literal["directional", "induced"] = "directional",
+        subgraph: Literal["directional", "bidirectional", "induced"] = "directional",
     ) -> Sample: ...
     def walk(
         self,
@@ -227,25 +227,7 @@ class RawBatch:
     def entries(self, torch: bool) -> dict[str, Any]: ...
 
 class BatchSource:
-    def __new__(
-        cls,
-        dataset: Dataset,
-        seeds: Any,
-        fanouts: Sequence[int],
-        batch_size: int,
-        shuffle: bool,
-        drop_last: bool,
-        columns: list[str] | None,
-        replace: bool,
-        direction: str,
-        seed: int,
-        threads: int,
-        backend: str,
-        window: int | None,
-        hot_memory: str | int | None,
-        widen: bool,
-        original: bool,
-    ) -> BatchSource: ...
+    def __new__(cls, dataset: Dataset, seeds: Any, options: dict[str, Any]) -> BatchSource: ...
     def batch(self, epoch: int, index: int) -> RawBatch: ...
     def epoch(self, epoch: int, first: int) -> EpochStream: ...
     def stats(self) -> dict[str, Any]: ...

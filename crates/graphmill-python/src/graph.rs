@@ -349,7 +349,8 @@ impl Graph {
     ///     temporal: `"uniform"` or `"last"`: which of the edges that are old enough are picked.
     ///     window: How much older than its seed an edge may be.
     ///     layer_dependency: Whether hops share the random numbers of `"labor"`.
-    ///     subgraph: `"directional"` gives the edges that were followed, `"induced"` all edges among the nodes found.
+    ///     subgraph: `"directional"` gives the edges that were followed, `"bidirectional"` also their reverses, each pair of
+    ///         nodes once, and `"induced"` all edges among the nodes found.
     ///
     /// Example:
     ///     >>> s = g.sample([0], [2], seed=0)
