@@ -15,7 +15,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 # Only folders that hold Python: mypy refuses one that does not.
 PYTHON_SOURCES := $(sort $(dir $(wildcard $(addsuffix /*.py,python/graphmill tests examples benchmarks))))
 # The framework files are named one by one, as nothing imports them; graphbolt needs dgl, which wants a torch of its own.
-PUBLIC_MODULES := graphmill $(addprefix graphmill.,$(filter-out _% graphbolt,$(notdir $(basename $(wildcard python/graphmill/*.py)))))
+PUBLIC_MODULES := graphmill $(addprefix graphmill.,$(filter-out _% graphbolt,\
+	$(notdir $(basename $(wildcard python/graphmill/*.py)) $(patsubst %/__init__.py,%,$(wildcard python/graphmill/*/__init__.py)))))
 
 # maturin installs into it, and PyO3 asks its interpreter, so that cargo always sees the same one.
 export VIRTUAL_ENV := $(VENV)

@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from ._data import to_pyg
+from ._neighbor_loader import NeighborLoader
 from ._sampler import Sampler
 from ._stores import AddEdgeFeatures, DatasetFeatureStore, DatasetGraphStore, stores
 
@@ -32,6 +33,7 @@ __all__ = [
     "AddEdgeFeatures",
     "DatasetFeatureStore",
     "DatasetGraphStore",
+    "NeighborLoader",
     "Sampler",
     "stores",
     "to_pyg",

@@ -105,6 +105,9 @@ class Sampler(BaseSampler):  # type: ignore[misc]
         return None
 
     def _finished(self, out: SamplerOutput) -> SamplerOutput:
+        if self.subgraph_type == SubgraphType.induced:
+            # Its edges are not grouped by hop, so there is nothing that could be trimmed by it.
+            out.num_sampled_nodes = out.num_sampled_edges = None
         if self.subgraph_type == SubgraphType.bidirectional:
             return out.to_bidirectional(keep_orig_edges=False)
         return out

@@ -180,7 +180,7 @@ class DatasetGraphStore(GraphStore):  # type: ignore[misc]
             warnings.warn(
                 f"PyG samples from int64, and {self.ds.path} stores its neighbours as {neighbours.dtype}: "
                 f"{need} bytes of its memory are taken for a copy; build it with encoding='i64' to need none",
-                stacklevel=4,
+                stacklevel=3,
             )
             self._made[direction] = neighbours.to(torch.int64), held
         return offsets, self._made[direction][0]
