@@ -83,6 +83,7 @@ def test_a_range_and_nothing_are_seeds_too(graph: gm.Graph) -> None:
         {"method": "labor"},
         {"method": "labor", "layer_dependency": True},
         {"subgraph": "induced"},
+        {"subgraph": "bidirectional"},
         {"time": np.arange(100)},
         {"time": np.arange(100), "node_time": np.arange(100)[::-1], "temporal": "last"},
     ],

@@ -31,6 +31,7 @@ from ._errors import (
     MissingError,
     SourceError,
 )
+from ._inference import inference
 from ._loader import NeighborLoader
 from ._native import Dataset, Features, Graph, Sample, __version__, memory_in_use
 from ._writers import convert, write_features, write_graph
@@ -56,6 +57,7 @@ __all__ = [
     "build",
     "convert",
     "from_pyg",
+    "inference",
     "memory_in_use",
     "open",
     "write_features",

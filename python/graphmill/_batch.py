@@ -20,7 +20,9 @@ class Batch:
         input_id: Position of each seed in the seeds given to the loader.
         batch_size: Number of seeds.
         num_sampled_nodes: Nodes found per hop, the seeds first.
-        num_sampled_edges: Edges found per hop.
+        num_sampled_edges: Edges found per hop; one number for all edges of an induced or bidirectional subgraph.
+        batch: The tree of each node, which is the place of its seed; only with disjoint trees.
+        seed_time: The time of each seed; only if the loader was given times.
         x, y, ...: One entry per table, one row per node of ``n_id``.
     """
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,18 @@ class NeighborLoader:
         drop_last: Leave out a last batch that is not full.
         columns: Tables to load for the nodes; all by default.
         replace: Sample with replacement.
+        weighted: Pick edges in proportion to their stored weights.
+        disjoint: Give every seed a tree of its own; ``batch.batch`` names the tree of each node.
+        method: ``"uniform"``, or ``"labor"``, which finds fewer different nodes for the same number of edges.
+        layer_dependency: Let the hops of ``"labor"`` share their random numbers, which finds fewer nodes still.
+        time: The time of each seed, or the name of a table that has one for every node (int64). No edge that is later
+            enters the tree of a seed; trees are disjoint, and ``batch.seed_time`` holds the times.
+        node_time: Name of a table with the time of every node (int64): an edge is as old as the node it leads to. By
+            default the stored times of edges count.
+        temporal: ``"uniform"`` or ``"last"``: which of the edges that are old enough are picked.
+        time_window: How much older than its seed an edge may be.
+        subgraph: ``"directional"`` gives the edges that were followed, ``"bidirectional"`` also their reverses, each
+            pair of nodes once, and ``"induced"`` all edges among the nodes found.
         direction: ``"in"`` follows edges against their direction, as message passing wants; ``"out"`` along it.
         seed: An int makes every epoch reproducible; None draws fresh entropy.
         threads: Threads that may share the sampling of a large batch; all cores by default.
@@ -68,6 +80,15 @@ class NeighborLoader:
         columns: Sequence[str] | None = None,
         *,
         replace: bool = False,
+        weighted: bool = False,
+        disjoint: bool = False,
+        method: Literal["uniform", "labor"] = "uniform",
+        layer_dependency: bool = False,
+        time: Any = None,
+        node_time: str | None = None,
+        temporal: Literal["uniform", "last"] = "uniform",
+        time_window: int | None = None,
+        subgraph: Literal["directional", "bidirectional", "induced"] = "directional",
         direction: str = "in",
         seed: int | None = None,
         threads: int | None = None,
@@ -91,24 +112,32 @@ class NeighborLoader:
         self.device = device
         # Names are Python objects, so they are looked up here and not where batches are made.
         self._named = ds if original and ds.ids == "text" else None
-        self._source = _native.BatchSource(
-            ds,
-            seeds,
-            fanouts,
-            self.batch_size,
-            shuffle,
-            drop_last,
-            None if columns is None else list(columns),
-            replace,
-            direction,
-            self.seed & (2**64 - 1),
-            self.threads,
-            backend,
-            None if window is None else _at_least(1, window, "window", default=1),
-            hot_memory,
-            widen,
-            bool(original) and self._named is None,
-        )
+        options = {
+            "fanouts": fanouts,
+            "batch_size": self.batch_size,
+            "shuffle": shuffle,
+            "drop_last": drop_last,
+            "columns": None if columns is None else list(columns),
+            "replace": replace,
+            "weighted": weighted,
+            "disjoint": disjoint,
+            "method": method,
+            "layer_dependency": layer_dependency,
+            "time": time,
+            "node_time": node_time,
+            "temporal": temporal,
+            "time_window": _at_least(0, time_window, "time_window", default=None),
+            "subgraph": subgraph,
+            "direction": direction,
+            "seed": self.seed & (2**64 - 1),
+            "threads": self.threads,
+            "backend": backend,
+            "window": _at_least(1, window, "window", default=None),
+            "hot_memory": hot_memory,
+            "widen": widen,
+            "original": bool(original) and self._named is None,
+        }
+        self._source = _native.BatchSource(ds, seeds, options)
         self._use_torch = find_spec("torch") is not None
         self._epoch = self._next_epoch = 0
         self._delivered = self._next_start = 0
@@ -226,7 +255,10 @@ class NeighborLoader:
         return f"NeighborLoader({self._source!r}, seed={self.seed})"
 
 
-def _at_least(least: int, value: int | None, what: str, default: int) -> int:
+_Default = TypeVar("_Default", int, None)
+
+
+def _at_least(least: int, value: int | None, what: str, default: _Default) -> int | _Default:
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):

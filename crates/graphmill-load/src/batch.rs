@@ -17,6 +17,8 @@ pub struct Batch {
     pub sample: Sample,
     /// Where each seed stands among the seeds that the loader was given.
     pub input_positions: Vec<i64>,
+    /// The time of each seed, if they have any.
+    pub seed_times: Option<Vec<i64>>,
     /// The rows of every node of the sample, in its order.
     pub columns: Vec<Column>,
     /// The rows of every edge of the sample, in its order.

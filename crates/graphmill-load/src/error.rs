@@ -59,6 +59,14 @@ pub enum Error {
         /// Number of batches.
         count: u64,
     },
+    /// A table that cannot be one of times.
+    #[error("table {name:?} is {found}, expected a vector of int64 to take times from")]
+    TimeTable {
+        /// The table.
+        name: String,
+        /// What it holds.
+        found: String,
+    },
     /// Edge tables are found by edge id.
     #[error("edge table {name:?} was asked for, but `{}` stores no edge ids; build it with edge ids", path.display())]
     NoEdgeIds {

@@ -10,12 +10,13 @@ use crate::heat::Heat;
 use crate::hot_rows::HotRows;
 use crate::loader_stats::{LoaderStats, LoaderSums};
 use crate::sampled_batch::SampledBatch;
+use crate::seed_times::{KnownTimes, time_table};
 use crate::with_unlocked::with_unlocked;
 use crate::{Batch, BatchMemory, Column, Error, LoaderOptions, Result, Seeds};
 use graphmill_disk::Reservation;
 use graphmill_format::Direction;
-use graphmill_sample::{FanoutOptions, Sample, Scratch, check_fanouts, sample_within};
-use graphmill_store::Dataset;
+use graphmill_sample::{self as sampler, Sample, Scratch, check_fanouts, sample_within};
+use graphmill_store::{Dataset, Table};
 use std::sync::{Arc, Mutex};
 
 /// Batches that tell which rows are hot, if nothing else does.
@@ -26,6 +27,8 @@ const PRESAMPLED: usize = 4;
 pub struct NeighborLoader {
     dataset: Dataset,
     seeds: Arc<[i64]>,
+    times: Option<KnownTimes>,
+    node_times: Option<Table>,
     options: LoaderOptions,
     num_batches: u64,
     pub(crate) columns: Columns,
@@ -62,11 +65,15 @@ impl NeighborLoader {
             return Err(graphmill_sample::Error::Direction { found: options.direction }.into());
         }
         dataset.graph().sections(options.direction)?;
+        let times =
+            options.times.as_ref().map(|times| times.known(&dataset, &seeds)).transpose()?;
+        let node_times = options.node_times.as_ref().map(|name| time_table(&dataset, name));
+        let node_times = node_times.transpose()?;
         let columns = Columns::of_nodes(&dataset, &options)?;
         let edge_columns = edge_columns(&dataset, &options)?;
         let order = EpochOrder::new(seeds.clone(), options.batch_size)?;
         let num_batches = order.drop_last(options.drop_last).num_batches();
-        Ok(NeighborLoader {
+        let loader = NeighborLoader {
             edge_columns,
             buffers: Buffers::new(dataset.budget()),
             sums: LoaderSums::default(),
@@ -75,11 +82,15 @@ impl NeighborLoader {
             hot: Mutex::default(),
             dataset,
             seeds,
+            times,
+            node_times,
             options,
             num_batches,
             columns,
             _seeds_memory: memory,
-        })
+        };
+        loader.check_sampling()?;
+        Ok(loader)
     }
 
     /// The dataset.
@@ -180,13 +191,16 @@ impl NeighborLoader {
             let what = format!("{what} of batch {index} of epoch {epoch}");
             self.dataset.budget().reserve(bytes, &what)
         };
+        let per_seed = if self.times.is_some() { 16 } else { 8 };
         let _ids_memory = reserve("the seeds", 8 * batch_size as u64)?;
-        let seeds_memory = reserve("the seed positions", 8 * batch_size as u64)?;
+        let seeds_memory = reserve("the seed positions", per_seed * batch_size as u64)?;
         let mut lists_memory = reserve("the sampled lists", 0)?;
         let BatchSeeds { positions, ids } = order.order.batch(index)?;
-        let sample = self.sample(&ids, epoch, index, &mut lists_memory)?;
+        let seed_times = self.times.as_ref().map(|times| times.of(&positions));
+        let sample = self.sample(&ids, seed_times.as_deref(), epoch, index, &mut lists_memory)?;
         let memory = BatchMemory { parts: [seeds_memory, lists_memory] };
-        Ok(SampledBatch { index, batch_size, sample, input_positions: positions, memory })
+        let input_positions = positions;
+        Ok(SampledBatch { index, batch_size, sample, input_positions, seed_times, memory })
     }
 
     /// The rows of a sampled batch, read for it alone.
@@ -234,16 +248,13 @@ impl NeighborLoader {
     fn sample(
         &self,
         seeds: &[i64],
+        times: Option<&[i64]>,
         epoch: u64,
         index: u64,
         memory: &mut Reservation,
     ) -> Result<Sample> {
-        let options = FanoutOptions::new(self.options.fanouts.as_slice())
-            .replace(self.options.replace)
-            .seed(self.options.seed)
-            .threads(self.options.threads)
-            .epoch(epoch)
-            .batch(index);
+        let options = self.options.fanout().epoch(epoch).batch(index);
+        let start = self.start(seeds, times)?;
         let follow = self.options.direction;
         let lists = self.dataset.graph().lists(follow)?;
         let idle = with_unlocked(&self.idle, Vec::pop).flatten();
@@ -251,9 +262,30 @@ impl NeighborLoader {
             Some(scratch) => scratch,
             None => Scratch::within(self.dataset.budget())?,
         };
-        let sampled = sample_within(&lists, seeds, &options, follow, &mut scratch, memory);
+        let sampled = sample_within(&lists, start, &options, follow, &mut scratch, memory);
         with_unlocked(&self.idle, |idle| idle.push(scratch));
         Ok(sampled?)
+    }
+
+    /// Fails if the graph cannot be sampled as the options say: what the sampler refuses, it refuses for no seeds too.
+    fn check_sampling(&self) -> Result<()> {
+        let follow = self.options.direction;
+        let start = self.start(&[], self.times.is_some().then_some(&[]))?;
+        let lists = self.dataset.graph().lists(follow)?;
+        sampler::sample(&lists, start, &self.options.fanout(), follow, &mut Scratch::new())?;
+        Ok(())
+    }
+
+    /// Seeds with all that belongs to them.
+    fn start<'a>(
+        &'a self,
+        seeds: &'a [i64],
+        times: Option<&'a [i64]>,
+    ) -> Result<sampler::Seeds<'a>> {
+        let start = sampler::Seeds::new(seeds);
+        let start = times.map_or(start, |times| start.times(times));
+        let node_times = self.node_times.as_ref().map(Table::as_i64).transpose()?;
+        Ok(node_times.map_or(start, |times| start.node_times(times)))
     }
 
     /// The order of an epoch: that of the last call if it is the same epoch, else a new one.

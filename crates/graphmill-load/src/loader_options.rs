@@ -2,8 +2,9 @@
 //! Users fill it in, [`NeighborLoader::new`](crate::NeighborLoader::new) checks it against the dataset. It holds
 //! choices only and knows no dataset.
 
-use crate::Reading;
+use crate::{Reading, SeedTimes};
 use graphmill_format::Direction;
+use graphmill_sample::{FanoutOptions, Method, Strategy, Subgraph};
 
 /// The choices of a loader; everything but the fan-outs has a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,22 @@ pub struct LoaderOptions {
     pub drop_last: bool,
     /// Whether one edge may be picked several times.
     pub replace: bool,
+    /// Whether edges are picked in proportion to their stored weights.
+    pub weighted: bool,
+    /// Whether every seed grows a tree of its own.
+    pub disjoint: bool,
+    /// How edges are picked.
+    pub method: Method,
+    /// The time of each seed: no edge later than it enters its tree, and trees are disjoint.
+    pub times: Option<SeedTimes>,
+    /// The node table of times by which edges are as old as the node they lead to; None uses the stored times of edges.
+    pub node_times: Option<String>,
+    /// Which of the edges that are old enough are picked.
+    pub strategy: Strategy,
+    /// How much older than its seed an edge may be.
+    pub time_window: Option<u64>,
+    /// Which edges a batch holds.
+    pub subgraph: Subgraph,
     /// Which edges of a node lead to its neighbours: `In` for message passing.
     pub direction: Direction,
     /// The node tables whose rows are delivered; None delivers all.
@@ -50,6 +67,14 @@ impl LoaderOptions {
             shuffle: false,
             drop_last: false,
             replace: false,
+            weighted: false,
+            disjoint: false,
+            method: Method::Uniform,
+            times: None,
+            node_times: None,
+            strategy: Strategy::Uniform,
+            time_window: None,
+            subgraph: Subgraph::Directional,
             direction: Direction::In,
             columns: None,
             edge_columns: None,
@@ -81,6 +106,46 @@ impl LoaderOptions {
     /// Lets an edge be picked several times.
     pub fn replace(self, replace: bool) -> Self {
         LoaderOptions { replace, ..self }
+    }
+
+    /// Picks edges in proportion to their weights.
+    pub fn weighted(self, weighted: bool) -> Self {
+        LoaderOptions { weighted, ..self }
+    }
+
+    /// Gives every seed a tree of its own.
+    pub fn disjoint(self, disjoint: bool) -> Self {
+        LoaderOptions { disjoint, ..self }
+    }
+
+    /// Sets how edges are picked.
+    pub fn method(self, method: Method) -> Self {
+        LoaderOptions { method, ..self }
+    }
+
+    /// Gives seeds times, so that no later edge enters their trees.
+    pub fn times(self, times: Option<SeedTimes>) -> Self {
+        LoaderOptions { times, ..self }
+    }
+
+    /// Lets edges be as old as the node they lead to, by this node table.
+    pub fn node_times(self, node_times: Option<String>) -> Self {
+        LoaderOptions { node_times, ..self }
+    }
+
+    /// Sets which of the edges that are old enough are picked.
+    pub fn strategy(self, strategy: Strategy) -> Self {
+        LoaderOptions { strategy, ..self }
+    }
+
+    /// Limits how much older than its seed an edge may be.
+    pub fn time_window(self, time_window: Option<u64>) -> Self {
+        LoaderOptions { time_window, ..self }
+    }
+
+    /// Sets which edges a batch holds.
+    pub fn subgraph(self, subgraph: Subgraph) -> Self {
+        LoaderOptions { subgraph, ..self }
     }
 
     /// Sets which edges are followed, `In` or `Out`.
@@ -131,5 +196,18 @@ impl LoaderOptions {
     /// Tells the nodes of a batch by their ids in the source; for ids that were text, by the place of their names.
     pub fn original(self, original: bool) -> Self {
         LoaderOptions { original, ..self }
+    }
+    /// What is asked of the sampler, for any batch.
+    pub(crate) fn fanout(&self) -> FanoutOptions {
+        FanoutOptions::new(self.fanouts.as_slice())
+            .replace(self.replace)
+            .weighted(self.weighted)
+            .disjoint(self.disjoint)
+            .method(self.method)
+            .strategy(self.strategy)
+            .window(self.time_window)
+            .subgraph(self.subgraph)
+            .seed(self.seed)
+            .threads(self.threads)
     }
 }

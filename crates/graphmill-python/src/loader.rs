@@ -5,12 +5,12 @@ use crate::errors::Result;
 use crate::graph::{parse_direction, read_fanouts};
 use crate::ids;
 use crate::memory::size_of;
-use crate::sample::int64;
+use crate::sample::{int64, parse_method, parse_subgraph, parse_temporal};
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
 use graphmill::disk::anonymous_memory;
 use graphmill::format::ElementType;
 use graphmill::load::{
-    self, BatchMemory, Column, LoaderOptions, ReadStats, Reading, RowBuffer, Seeds,
+    self, BatchMemory, Column, LoaderOptions, ReadStats, Reading, RowBuffer, SeedTimes, Seeds,
 };
 use numpy::PyArray1;
 use numpy::ndarray::ArrayView1;
@@ -28,41 +28,13 @@ pub struct BatchSource {
 #[pymethods]
 impl BatchSource {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "called with everything by one Python class")]
     fn new(
         py: Python<'_>,
         dataset: &Dataset,
         seeds: &Bound<'_, PyAny>,
-        fanouts: &Bound<'_, PyAny>,
-        batch_size: usize,
-        shuffle: bool,
-        drop_last: bool,
-        columns: Option<Vec<String>>,
-        replace: bool,
-        direction: &str,
-        seed: u64,
-        threads: usize,
-        backend: &str,
-        window: Option<usize>,
-        hot_memory: Option<&Bound<'_, PyAny>>,
-        widen: bool,
-        original: bool,
+        options: LoaderWishes<'_>,
     ) -> Result<Self> {
-        let hot_memory = hot_memory.map(size_of).transpose()?;
-        let options = LoaderOptions::new(read_fanouts(fanouts)?)
-            .batch_size(batch_size)
-            .shuffle(shuffle)
-            .drop_last(drop_last)
-            .columns(columns)
-            .replace(replace)
-            .direction(parse_direction(direction)?)
-            .seed(seed)
-            .threads(threads)
-            .backend(backend.parse::<Reading>()?)
-            .window(window)
-            .hot_memory(hot_memory)
-            .widen(widen)
-            .original(original);
+        let options = options.read()?;
         let dataset = dataset.inner();
         let seeds = read_seeds(seeds, dataset.ids().are_text())?;
         let loader = py.detach(|| load::NeighborLoader::over(dataset, seeds, options))?;
@@ -104,6 +76,72 @@ impl BatchSource {
             options.batch_size,
             options.fanouts
         )
+    }
+}
+
+/// The keywords of a loader, as one dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct LoaderWishes<'py> {
+    fanouts: Bound<'py, PyAny>,
+    batch_size: usize,
+    shuffle: bool,
+    drop_last: bool,
+    columns: Option<Vec<String>>,
+    replace: bool,
+    weighted: bool,
+    disjoint: bool,
+    method: String,
+    layer_dependency: bool,
+    time: Option<Bound<'py, PyAny>>,
+    node_time: Option<String>,
+    temporal: String,
+    time_window: Option<u64>,
+    subgraph: String,
+    direction: String,
+    seed: u64,
+    threads: usize,
+    backend: String,
+    window: Option<usize>,
+    hot_memory: Option<Bound<'py, PyAny>>,
+    widen: bool,
+    original: bool,
+}
+
+impl LoaderWishes<'_> {
+    fn read(&self) -> Result<LoaderOptions> {
+        let hot_memory = self.hot_memory.as_ref().map(size_of).transpose()?;
+        let options = LoaderOptions::new(read_fanouts(&self.fanouts)?)
+            .batch_size(self.batch_size)
+            .shuffle(self.shuffle)
+            .drop_last(self.drop_last)
+            .columns(self.columns.clone())
+            .replace(self.replace)
+            .weighted(self.weighted)
+            .disjoint(self.disjoint)
+            .method(parse_method(&self.method, self.layer_dependency)?)
+            .times(self.time.as_ref().map(read_times).transpose()?)
+            .node_times(self.node_time.clone())
+            .strategy(parse_temporal(&self.temporal)?)
+            .time_window(self.time_window)
+            .subgraph(parse_subgraph(&self.subgraph)?)
+            .direction(parse_direction(&self.direction)?)
+            .seed(self.seed)
+            .threads(self.threads)
+            .backend(self.backend.parse::<Reading>()?)
+            .window(self.window)
+            .hot_memory(hot_memory)
+            .widen(self.widen)
+            .original(self.original);
+        Ok(options)
+    }
+}
+
+/// The name of a table, or one time for each seed.
+fn read_times(times: &Bound<'_, PyAny>) -> Result<SeedTimes> {
+    match times.extract::<String>() {
+        Ok(table) => Ok(SeedTimes::Table(table)),
+        Err(_) => Ok(SeedTimes::Given(ids::read(times, "time")?.as_slice()?.to_vec())),
     }
 }
 
@@ -184,8 +222,15 @@ impl RawBatch {
         let batch = take(&self.batch).ok_or_else(|| {
             pyo3::exceptions::PyRuntimeError::new_err("the entries were taken already")
         })?;
-        let load::Batch { batch_size, sample, input_positions, columns, edge_columns, memory } =
-            batch;
+        let load::Batch {
+            batch_size,
+            sample,
+            input_positions,
+            seed_times,
+            columns,
+            edge_columns,
+            memory,
+        } = batch;
         let entries = PyDict::new(py);
         for column in columns {
             let name = column.name.clone();
@@ -199,6 +244,12 @@ impl RawBatch {
         entries.set_item("n_id", int64(py, sample.nodes, torch)?)?;
         entries.set_item("e_id", int64(py, sample.edge_ids, torch)?)?;
         entries.set_item("input_id", int64(py, input_positions, torch)?)?;
+        if !sample.batch.is_empty() {
+            entries.set_item("batch", int64(py, sample.batch, torch)?)?;
+        }
+        if let Some(times) = seed_times {
+            entries.set_item("seed_time", int64(py, times, torch)?)?;
+        }
         entries.set_item("batch_size", batch_size)?;
         entries.set_item("num_sampled_nodes", sample.nodes_per_hop)?;
         entries.set_item("num_sampled_edges", sample.edges_per_hop)?;

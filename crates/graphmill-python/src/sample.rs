@@ -38,26 +38,7 @@ struct Request<'py> {
 
 impl<'py> Wishes<'_, 'py> {
     fn read(&self, py: Python<'py>) -> Result<Request<'py>> {
-        let method = match (self.method, self.layer_dependency) {
-            ("uniform", false) => Method::Uniform,
-            ("uniform", true) => {
-                let problem =
-                    "layer_dependency is for method=\"labor\"; choose it or leave this out";
-                return Err(PyValueError::new_err(problem).into());
-            }
-            ("labor", layer_dependency) => Method::Labor { layer_dependency },
-            (other, _) => return Err(unknown("method", other, "\"uniform\" or \"labor\"")),
-        };
-        let strategy = match self.temporal {
-            "uniform" => Strategy::Uniform,
-            "last" => Strategy::Last,
-            other => return Err(unknown("temporal", other, "\"uniform\" or \"last\"")),
-        };
-        let subgraph = match self.subgraph {
-            "directional" => Subgraph::Directional,
-            "induced" => Subgraph::Induced,
-            other => return Err(unknown("subgraph", other, "\"directional\" or \"induced\"")),
-        };
+        let method = parse_method(self.method, self.layer_dependency)?;
         let seed = crate::walk::read_seed(py, self.seed)?;
         let threads = self.threads.map_or_else(
             || std::thread::available_parallelism().map_or(1, NonZero::get),
@@ -68,9 +49,9 @@ impl<'py> Wishes<'_, 'py> {
             .weighted(self.weighted)
             .disjoint(self.disjoint)
             .method(method)
-            .strategy(strategy)
+            .strategy(parse_temporal(self.temporal)?)
             .window(self.window)
-            .subgraph(subgraph)
+            .subgraph(parse_subgraph(self.subgraph)?)
             .seed(seed)
             .threads(threads);
         Ok(Request {
@@ -79,6 +60,41 @@ impl<'py> Wishes<'_, 'py> {
             time: self.time.map(|time| ids::read(time, "time")).transpose()?,
             node_time: self.node_time.map(|time| ids::read(time, "node_time")).transpose()?,
         })
+    }
+}
+
+/// How edges are picked, by name.
+pub fn parse_method(method: &str, layer_dependency: bool) -> Result<Method> {
+    match (method, layer_dependency) {
+        ("uniform", false) => Ok(Method::Uniform),
+        ("uniform", true) => {
+            let problem = "layer_dependency is for method=\"labor\"; choose it or leave this out";
+            Err(PyValueError::new_err(problem).into())
+        }
+        ("labor", layer_dependency) => Ok(Method::Labor { layer_dependency }),
+        (other, _) => Err(unknown("method", other, "\"uniform\" or \"labor\"")),
+    }
+}
+
+/// Which of the edges that are old enough are picked, by name.
+pub fn parse_temporal(temporal: &str) -> Result<Strategy> {
+    match temporal {
+        "uniform" => Ok(Strategy::Uniform),
+        "last" => Ok(Strategy::Last),
+        other => Err(unknown("temporal", other, "\"uniform\" or \"last\"")),
+    }
+}
+
+/// Which edges a sample holds, by name.
+pub fn parse_subgraph(subgraph: &str) -> Result<Subgraph> {
+    match subgraph {
+        "directional" => Ok(Subgraph::Directional),
+        "bidirectional" => Ok(Subgraph::Bidirectional),
+        "induced" => Ok(Subgraph::Induced),
+        other => {
+            let expected = "\"directional\", \"bidirectional\" or \"induced\"";
+            Err(unknown("subgraph", other, expected))
+        }
     }
 }
 
@@ -169,7 +185,7 @@ pub struct Sample {
     /// How many nodes each hop found, the seeds first.
     #[pyo3(get)]
     nodes_per_hop: Vec<u64>,
-    /// How many edges each hop found; one number for all edges of an induced subgraph.
+    /// How many edges each hop found; one number for all edges of an induced or bidirectional subgraph.
     #[pyo3(get)]
     edges_per_hop: Vec<u64>,
     /// The tree of each node, which is the place of its seed; None unless trees are disjoint.

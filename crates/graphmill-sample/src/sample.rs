@@ -17,7 +17,7 @@ pub struct Sample {
     pub batch: Vec<i64>,
     /// How many nodes are new in each hop; the first number counts the seeds.
     pub nodes_per_hop: Vec<u64>,
-    /// How many edges each hop added; one number for all edges of an induced subgraph.
+    /// How many edges each hop added; one number for all edges of an induced or bidirectional subgraph.
     pub edges_per_hop: Vec<u64>,
 }
 

@@ -3,6 +3,7 @@
 //! seen before the next local id; loaders fetch rows for the result. Which rows those are is unknown here.
 
 mod batches;
+mod bidirectional;
 mod by_weight;
 mod candidates;
 mod excluded;
@@ -129,6 +130,9 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
         }
         if self.follow == Direction::Out {
             std::mem::swap(&mut self.sample.row, &mut self.sample.col);
+        }
+        if self.options.subgraph == Subgraph::Bidirectional {
+            self.reverse_too()?;
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ pub enum Subgraph {
     /// Those that were followed.
     #[default]
     Directional,
+    /// Those that were followed and their reverses, each pair of nodes once.
+    Bidirectional,
     /// All stored edges among the nodes found.
     Induced,
 }

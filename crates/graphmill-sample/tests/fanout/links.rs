@@ -7,7 +7,7 @@ use graphmill_sample::{
     Topology, sample, sample_links,
 };
 use proptest::prelude::*;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 fn run(lists: &MadeLists, seeds: Seeds<'_>, options: &FanoutOptions, follow: Direction) -> Sample {
     sample(lists, seeds, options, follow, &mut Scratch::new()).unwrap()
@@ -97,6 +97,38 @@ proptest! {
         let edges = induced.row.iter().zip(&induced.col).zip(&induced.edge_ids);
         let edges: Vec<_> = edges.map(|((&row, &col), &edge)| (row, col, edge)).collect();
         prop_assert_eq!(edges, expected);
+    }
+
+    #[test]
+    fn a_bidirectional_subgraph_has_every_pair_once_and_both_ways(
+        lists in graphs(),
+        seeds in prop::collection::vec(any::<prop::sample::Index>(), 0..5),
+        fanouts in prop::collection::vec(0_i64..4, 0..3),
+        disjoint: bool, inward: bool, replace: bool,
+        seed: u64,
+    ) {
+        let made = MadeLists::new(&lists);
+        let seeds: Vec<i64> = seeds.iter().map(|seed| seed.index(lists.len()) as i64).collect();
+        let follow = if inward { Direction::In } else { Direction::Out };
+        let options = FanoutOptions::new(fanouts).disjoint(disjoint).replace(replace).seed(seed);
+        let followed = run(&made, Seeds::new(&seeds), &options, follow);
+        let options = options.subgraph(Subgraph::Bidirectional);
+        let both = run(&made, Seeds::new(&seeds), &options, follow);
+        prop_assert_eq!(&both.nodes, &followed.nodes);
+        prop_assert_eq!(&both.batch, &followed.batch);
+        prop_assert_eq!(&both.edges_per_hop, &vec![both.row.len() as u64]);
+        let mut expected = BTreeMap::new();
+        for edge in 0..followed.row.len() {
+            let pair = (followed.col[edge], followed.row[edge]);
+            expected.entry(pair).or_insert(followed.edge_ids[edge]);
+        }
+        for edge in 0..followed.row.len() {
+            let pair = (followed.row[edge], followed.col[edge]);
+            expected.entry(pair).or_insert(followed.edge_ids[edge]);
+        }
+        let edges = both.col.iter().zip(&both.row).zip(&both.edge_ids);
+        let edges: Vec<_> = edges.map(|((&col, &row), &edge)| ((col, row), edge)).collect();
+        prop_assert_eq!(edges, expected.into_iter().collect::<Vec<_>>());
     }
 }
 

@@ -26,6 +26,7 @@ fn ways() -> Vec<FanoutOptions> {
         options.clone().disjoint(true),
         options.clone().method(Method::Labor { layer_dependency: true }),
         options.clone().subgraph(Subgraph::Induced),
+        options.clone().subgraph(Subgraph::Bidirectional),
         FanoutOptions::new([-1, 2]),
     ]
 }
