@@ -25,6 +25,7 @@ from benchmarks.training_inputs import SCALES, TrainingInputs
 LINES = {
     "resident": training_lines.resident,
     "outofcore": training_lines.outofcore,
+    "estimate": training_lines.estimate,
 }
 
 

@@ -39,6 +39,8 @@ class TrainingScale:
     peer_batches: int
     #: Batches that a model learns from; they all have to fit into memory for the comparison.
     model_batches: int
+    #: Bytes beside the quarter of the dataset: what a process takes whatever the data, where the quarter is that small.
+    allowance: int
     #: What our commands may take while they make the inputs.
     memory: str
     #: Free bytes that the datasets ask for, the larger one for a while twice.
@@ -47,10 +49,10 @@ class TrainingScale:
 
 SCALES = {
     "small": TrainingScale(
-        "small", (16, 1_000_000), (19, 8_000_000), 64, 48, 16, 8, "256MiB", 2 * 10**9
+        "small", (16, 1_000_000), (19, 8_000_000), 64, 48, 16, 8, 1 << 26, "256MiB", 2 * 10**9
     ),
     "full": TrainingScale(
-        "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 24, "2GiB", 25 * 10**9
+        "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 24, 0, "2GiB", 25 * 10**9
     ),
 }
 
