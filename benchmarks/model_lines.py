@@ -87,7 +87,7 @@ def described(figures: Figures) -> str:
     said = rates.told(figures)
     return (
         f"{said['amount']} batches of {said['nodes'] / said['amount']:,.0f} nodes, "
-        f"{said['held'] / MIB:,.0f} MiB for an epoch, loss {said['losses'][-1]:.3f}"
+        f"last loss {said['losses'][-1]:.3f}"
     )
 
 
