@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import musts, training_lines
+from benchmarks import model_lines, musts, training_lines
 from benchmarks.child import CORES
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
@@ -26,6 +26,7 @@ LINES = {
     "resident": training_lines.resident,
     "outofcore": training_lines.outofcore,
     "estimate": training_lines.estimate,
+    "model": model_lines.model,
 }
 
 

@@ -45,7 +45,7 @@ def drain(loader, nodes_of, start=None):
     return batch, nodes, marks
 
 def tell(nodes, marks, **more):
-    quarter = len(marks) // 4
+    quarter = max(1, len(marks) // 4)
     steady = (len(marks) - quarter) / (marks[-1] - marks[quarter - 1])
     told = dict(amount=len(marks), seconds=marks[-1], nodes=nodes, first=marks[0], steady=steady)
     print(json.dumps({{**told, **more}}, default=str))
