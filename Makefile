@@ -15,7 +15,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 # Only folders that hold Python: mypy refuses one that does not.
 PYTHON_SOURCES := $(sort $(dir $(wildcard $(addsuffix /*.py,python/graphmill tests examples benchmarks))))
 # The framework files are named one by one, as nothing imports them; graphbolt needs dgl, which wants a torch of its own.
-PUBLIC_MODULES := graphmill $(addprefix graphmill.,$(filter-out _% graphbolt,$(notdir $(basename $(wildcard python/graphmill/*.py)))))
+PUBLIC_MODULES := graphmill $(addprefix graphmill.,$(filter-out _% graphbolt,\
+	$(notdir $(basename $(wildcard python/graphmill/*.py)) $(patsubst %/__init__.py,%,$(wildcard python/graphmill/*/__init__.py)))))
 
 # maturin installs into it, and PyO3 asks its interpreter, so that cargo always sees the same one.
 export VIRTUAL_ENV := $(VENV)
@@ -24,18 +25,21 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 # One step after the other: the last lines of `make test` are the counts, whatever -j says.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint fmt bench docs wheel clean
+.PHONY: help demo test test-peers lint fmt bench docs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## show these verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: $(EXTENSION) $(FRAMEWORKS) ## build, compile a graph larger than its memory budget, train on it from disk
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m examples.demo
 
 test: lint $(EXTENSION) $(FRAMEWORKS) ## lint, then all Rust and all Python tests
 	cargo test --workspace --exclude graphmill-python --all-features
 	$(BIN)/python -m pytest
+
+test-peers: $(EXTENSION) $(FRAMEWORKS) ## tests that need a second torch (dgl) or a long compile (torch-sparse)
+	$(BIN)/python -m tests.peers.run
 
 lint: $(TOOLS) $(FRAMEWORKS) ## rustfmt, clippy, ruff and mypy, changing nothing
 	cargo fmt --all --check
@@ -63,7 +67,7 @@ wheel: $(TOOLS) ## build the wheel into dist/
 
 clean: ## remove all that was built, .venv included
 	cargo clean
-	rm -rf $(VENV) dist demo-data benchmarks/data .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-peers dist demo-data benchmarks/data .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/graphmill/_native*.so
 	find $(wildcard python tests examples benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -94,3 +94,15 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(ds: gm.Dataset) -> Non
     with pytest.raises(RuntimeError, match="second part"):
         ds.add_table("broken", broken())
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_tables_of_edges_are_found_by_name(tmp_path: Path) -> None:
+    rows = np.arange(6, dtype=np.float32).reshape(3, 2)
+    ds = gm.build(tmp_path / "ds", edges=[[2, 0, 1], [0, 1, 1]], edge_features=rows)
+    assert ds.edge_tables == ["edge_attr"]
+    sample = ds.graph.sample([1], [-1])
+    np.testing.assert_array_equal(ds.edge_table("edge_attr")[sample.e_id], rows[sample.e_id])
+    assert sorted(sample.e_id) == [1, 2]
+    with pytest.raises(KeyError, match="edge_attr"):
+        ds.edge_table("edge_time")
+    assert gm.build(tmp_path / "plain", edges=[[0], [1]]).edge_tables == []

@@ -20,7 +20,7 @@ import pytest
 import graphmill as gm
 import graphmill.graphzero as gz
 import graphmill.torch as gt
-from graphmill import _native
+from graphmill import _native, pyg
 from tests.command import graphmill
 
 ROOT = Path(__file__).parents[1]
@@ -98,7 +98,7 @@ def test_a_wrong_value_in_the_readme_would_be_seen(tmp_path: Path) -> None:
 
 def documented() -> Iterator[tuple[str, Any]]:
     """Everything public that may have a docstring, Rust-made classes included."""
-    for module in (gm, gz, gt):
+    for module in (gm, gz, gt, pyg):
         for name in module.__all__:
             thing = getattr(module, name)
             yield f"{module.__name__}.{name}", thing
@@ -139,7 +139,7 @@ def test_examples_of_docstrings_run(
     (tmp_path / "edges.csv").write_text("0,1\n0,2\n1,2\n2,3\n3,0\n")
     if 'write_features("x.gd"' not in EXAMPLES[name]:
         gm.write_features("x.gd", rows)
-    known = {"gm": gm, "gz": gz, "np": np, "g": g, "x": x, "ds": gm.open("papers")}
+    known = {"gm": gm, "gz": gz, "pyg": pyg, "np": np, "g": g, "x": x, "ds": gm.open("papers")}
     example = doctest.DocTestParser().get_doctest(EXAMPLES[name], known, name, None, None)
     assert example.examples
     complaints: list[str] = []
@@ -169,7 +169,12 @@ def test_everything_public_is_documented() -> None:
 
 
 def test_every_public_function_has_an_example() -> None:
-    functions = [f"graphmill.{name}" for name in gm.__all__ if inspect.isroutine(getattr(gm, name))]
+    functions = [
+        f"{module.__name__}.{name}"
+        for module in (gm, pyg)
+        for name in module.__all__
+        if inspect.isroutine(getattr(module, name))
+    ]
     assert [name for name in functions if name not in EXAMPLES] == []
 
 

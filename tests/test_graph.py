@@ -217,3 +217,23 @@ def test_torch_seeds_give_torch_samples(graph: gm.Graph) -> None:
     edge_index = torch.stack([s.row, s.col])
     assert edge_index.shape[0] == 2
     assert "Sample(nodes=" in repr(s)
+
+
+@pytest.mark.parametrize("direction", ["out", "in"])
+def test_what_edges_have_is_seen_without_a_copy(tmp_path: Path, direction: str) -> None:
+    edges = np.random.default_rng(0).integers(0, 50, size=(2, 300))
+    weights = np.linspace(0.5, 2.0, 300, dtype=np.float32)
+    times = np.arange(300)[::-1] * 7
+    g = gm.write_graph(tmp_path / "g.gl", edges, weights=weights, times=times)
+    ids = g.edge_ids(direction)
+    for framework in ("numpy", "torch"):
+        expected = {"edge_ids": ids, "weights": weights[ids], "times": times[ids]}
+        for name, values in expected.items():
+            found = getattr(g, name)(direction, framework)
+            assert type(found).__module__ == framework
+            np.testing.assert_array_equal(np.asarray(found), values)
+    assert not g.times(direction).flags.writeable
+    plain = gm.write_graph(tmp_path / "plain.gl", edges)
+    assert plain.times(direction) is plain.weights(direction) is plain.edge_ids(direction) is None
+    with pytest.raises(ValueError, match="framework"):
+        g.times(direction, "jax")  # type: ignore[arg-type]

@@ -9,6 +9,13 @@ from benchmarks.child import Command, Figures
 from benchmarks.peers.installation import python_packages, script
 from benchmarks.peers.peer import EdgeList, Peer
 
+# This dgl was built for this torch, which wants the old numpy; it imports two more without asking for them.
+PACKAGES = (
+    *("dgl==2.1.0", "torch==2.2.1", "torchdata==0.7.1", "numpy<2"),
+    *("pandas", "pydantic", "pyyaml"),
+)
+PYTHONS = ("3.11", "3.10", "3.12", "3.9", "3.8")
+
 CODE = """
 import json, sys
 import numpy as np, pandas as pd, torch, dgl
@@ -30,17 +37,7 @@ class GraphBolt(Peer):
     work = "CSV -> CSC sampling graph, saved; all in memory"
 
     def install(self) -> None:
-        # This dgl was built for this torch, which wants the old numpy; it imports two more without asking for them.
-        pins = [
-            "dgl==2.1.0",
-            "torch==2.2.1",
-            "torchdata==0.7.1",
-            "numpy<2",
-            "pandas",
-            "pydantic",
-            "pyyaml",
-        ]
-        python_packages(self.folder, pins, versions=["3.11", "3.10", "3.12", "3.9", "3.8"])
+        python_packages(self.folder, PACKAGES, versions=PYTHONS)
 
     def build(self, edges: EdgeList, out: Path) -> Command:
         return Command(script(self.folder, CODE, edges.path, out / "graph.pt"))

@@ -31,6 +31,7 @@ from ._errors import (
     MissingError,
     SourceError,
 )
+from ._inference import inference
 from ._link_loader import LinkNeighborLoader
 from ._loader import NeighborLoader
 from ._native import Dataset, Features, Graph, Sample, __version__, memory_in_use
@@ -59,6 +60,7 @@ __all__ = [
     "build",
     "convert",
     "from_pyg",
+    "inference",
     "memory_in_use",
     "open",
     "write_features",

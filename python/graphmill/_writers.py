@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -230,7 +231,7 @@ def _table(
         raise ValueError(f"rows must have one or two dimensions, found shape {tuple(first.shape)}")
     columns = None if len(first.shape) == 1 else int(first.shape[1])
     rows = int(first.shape[0]) if is_array else None
-    return rows, columns, element, _pieces(first, chunks, element, columns)
+    return rows, columns, element, _pieces(chain([first], chunks), element, columns)
 
 
 def edge_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -288,10 +289,10 @@ def element_name(dtype: Any) -> str:
 
 
 def _pieces(
-    first: Any, rest: Iterable[Any], element: str, columns: int | None
+    chunks: Iterable[Any], element: str, columns: int | None
 ) -> Iterator[NDArray[np.uint8]]:
     """Every chunk in pieces of a few MiB, converted, as bytes."""
-    for chunk in _chain(first, rest):
+    for chunk in chunks:
         shape = tuple(getattr(chunk, "shape", ()))
         if len(shape) != (1 if columns is None else 2) or (
             columns is not None and shape[1] != columns
@@ -302,11 +303,8 @@ def _pieces(
         step = max(1, _CHUNK_BYTES // width)
         for start in range(0, shape[0], step):
             yield _bytes_of(chunk[start : start + step], element)
-
-
-def _chain(first: Any, rest: Iterable[Any]) -> Iterator[Any]:
-    yield first
-    yield from rest
+        # While the next one is made, this one need not be there.
+        del chunk
 
 
 def _bytes_of(rows: Any, element: str) -> NDArray[np.uint8]:

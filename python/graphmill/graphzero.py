@@ -80,7 +80,7 @@ class Graph:
     def get_weights(self, node_id: int) -> NDArray[np.float32]:
         """Return the weights of a node's edges, a view which outlives the graph."""
         with _runtime_errors():
-            weights = self._graph.weights()
+            weights: NDArray[np.float32] | None = self._graph.weights()
             if weights is None:
                 raise RuntimeError(f"{self._graph.path} has no weights")
             start, end = self._graph.list_range(node_id)

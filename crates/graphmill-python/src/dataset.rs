@@ -11,6 +11,7 @@ use graphmill::disk::format_size;
 use graphmill::format::manifest;
 use graphmill::load::Reading;
 use graphmill::store;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::collections::BTreeMap;
@@ -125,6 +126,26 @@ impl Dataset {
     #[getter]
     fn tables(&self) -> Vec<String> {
         self.inner().tables().keys().cloned().collect()
+    }
+
+    /// A table of the edges by name, such as `edge_attr`; its rows are found by edge id. `KeyError` names those that exist.
+    fn edge_table(&self, name: &str) -> Result<Features> {
+        let dataset = self.inner();
+        let table = dataset.edge_table(name)?.clone();
+        if !dataset.graph().has_edge_ids() {
+            let problem = format!(
+                "rows of edge table {name:?} are found by edge ids, which {} does not store; build it with edge_ids=True",
+                dataset.path().display()
+            );
+            return Err(PyValueError::new_err(problem).into());
+        }
+        Ok(Features::of(table, Reading::Auto, dataset.budget().clone()))
+    }
+
+    /// The names of all tables of the edges.
+    #[getter]
+    fn edge_tables(&self) -> Vec<String> {
+        self.inner().edge_tables().keys().cloned().collect()
     }
 
     /// A named list of nodes by their ids in the source, as `seeds=` of a loader takes them.

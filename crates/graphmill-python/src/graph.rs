@@ -239,18 +239,44 @@ impl Graph {
         self.csr_views(py, Direction::In, framework)
     }
 
-    /// The weights of the stored edges, read-only float32 view, or None.
-    #[pyo3(signature = (direction = "out"))]
-    fn weights<'py>(&self, py: Python<'py>, direction: &str) -> Result<Option<Bound<'py, PyAny>>> {
+    /// The weights of the stored edges, a float32 view without a copy, or None.
+    ///
+    /// Args:
+    ///     direction: Whose lists: `"out"` or `"in"`.
+    ///     framework: `"numpy"` for a read-only array, `"torch"` for a private copy-on-write tensor.
+    #[pyo3(signature = (direction = "out", framework = "numpy"))]
+    fn weights<'py>(
+        &self,
+        py: Python<'py>,
+        direction: &str,
+        framework: &str,
+    ) -> Result<Option<Bound<'py, PyAny>>> {
         let sections = self.inner.sections(parse_direction(direction)?)?;
-        sections.weights.as_ref().map(|section| self.view(py, section, "numpy")).transpose()
+        sections.weights.as_ref().map(|section| self.view(py, section, framework)).transpose()
     }
 
-    /// The source rows of the stored edges, read-only int64 view, or None.
-    #[pyo3(signature = (direction = "out"))]
-    fn edge_ids<'py>(&self, py: Python<'py>, direction: &str) -> Result<Option<Bound<'py, PyAny>>> {
+    /// The times of the stored edges, an int64 view without a copy, or None; the arguments are those of `weights`.
+    #[pyo3(signature = (direction = "out", framework = "numpy"))]
+    fn times<'py>(
+        &self,
+        py: Python<'py>,
+        direction: &str,
+        framework: &str,
+    ) -> Result<Option<Bound<'py, PyAny>>> {
         let sections = self.inner.sections(parse_direction(direction)?)?;
-        sections.edge_ids.as_ref().map(|section| self.view(py, section, "numpy")).transpose()
+        sections.edge_times.as_ref().map(|section| self.view(py, section, framework)).transpose()
+    }
+
+    /// The source rows of the stored edges, an int64 view without a copy, or None; the arguments are those of `weights`.
+    #[pyo3(signature = (direction = "out", framework = "numpy"))]
+    fn edge_ids<'py>(
+        &self,
+        py: Python<'py>,
+        direction: &str,
+        framework: &str,
+    ) -> Result<Option<Bound<'py, PyAny>>> {
+        let sections = self.inner.sections(parse_direction(direction)?)?;
+        sections.edge_ids.as_ref().map(|section| self.view(py, section, framework)).transpose()
     }
 
     /// Number of neighbours of each node; of all nodes when `ids` is None.

@@ -43,5 +43,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(writers::amend_split, module)?)?;
     module.add_function(wrap_pyfunction!(writers::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(memory::memory_in_use, module)?)?;
+    module.add_function(wrap_pyfunction!(memory::size_in_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(command::run_command, module)?)
 }

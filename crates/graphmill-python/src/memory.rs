@@ -31,6 +31,12 @@ pub fn size_of(memory: &Bound<'_, PyAny>) -> Result<u64> {
     }
 }
 
+/// The bytes that an argument such as `memory=` stands for, for code in Python that shares them out.
+#[pyfunction(name = "size_of")]
+pub fn size_in_bytes(memory: &Bound<'_, PyAny>) -> Result<u64> {
+    size_of(memory)
+}
+
 /// Memory of a dataset's budget that Python code uses for the length of a `with` block.
 #[pyclass(frozen, module = "graphmill._native")]
 pub struct Held {

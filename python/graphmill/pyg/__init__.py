@@ -1,0 +1,42 @@
+"""graphmill for PyTorch Geometric: its loaders' names over datasets on disk, and stores and a sampler for its own.
+
+Nothing of it is imported by ``import graphmill``; it needs ``torch_geometric``::
+
+    import graphmill as gm
+    from graphmill.pyg import NeighborLoader
+
+    ds = gm.open("papers/", memory="4GiB")
+    loader = NeighborLoader(ds, num_neighbors=[15, 10, 5], input_nodes="train", batch_size=1024, shuffle=True)
+    for batch in loader:  # torch_geometric.data.Data
+        out = model(batch.x, batch.edge_index)[: batch.batch_size]
+
+Nodes are meant by their numbers, as in ``ds.graph`` and ``ds.features``; where ``repr(ds)`` says renumbered,
+``ds.node_ids`` and ``ds.original_ids`` lead from the ids of the source to them and back.
+"""
+
+from __future__ import annotations
+
+try:
+    import torch_geometric as _torch_geometric
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f"graphmill.pyg needs {error.name}, which is not installed: pip install 'graphmill[pyg]'",
+        name=error.name,
+    ) from None
+
+from ._data import to_pyg
+from ._neighbor_loader import NeighborLoader
+from ._sampler import Sampler
+from ._stores import AddEdgeFeatures, DatasetFeatureStore, DatasetGraphStore, stores
+
+__all__ = [
+    "AddEdgeFeatures",
+    "DatasetFeatureStore",
+    "DatasetGraphStore",
+    "NeighborLoader",
+    "Sampler",
+    "stores",
+    "to_pyg",
+]
+
+assert _torch_geometric
