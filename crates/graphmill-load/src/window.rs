@@ -105,7 +105,7 @@ pub(crate) struct Window {
     /// For each column its rows of the plan, as they are stored; None if they are resident and copied from the map.
     held: Vec<Option<RowBuffer>>,
     /// Pays for the plan.
-    memory: Reservation,
+    _memory: Reservation,
 }
 
 impl Window {
@@ -134,13 +134,7 @@ impl Window {
             stats += read;
             held.push(Some(bytes));
         }
-        Ok((Window { plan, hot, held, memory }, stats))
-    }
-
-    /// Bytes that it takes from the budget.
-    pub(crate) fn bytes(&self) -> u64 {
-        let held = self.held.iter().flatten().map(RowBuffer::held);
-        self.memory.bytes() + held.sum::<u64>()
+        Ok((Window { plan, hot, held, _memory: memory }, stats))
     }
 
     /// The rows of one of its batches, whose rows are `ids`.

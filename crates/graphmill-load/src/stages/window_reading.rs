@@ -10,7 +10,7 @@ use crate::hot_rows::HotRows;
 use crate::sampled_batch::SampledBatch;
 use crate::window::{Window, WindowPlan};
 use crate::window_size::{MOST_BATCHES, missing};
-use crate::{Batch, Error, ReadStats, Result};
+use crate::{Error, ReadStats, Result};
 use graphmill_sample::Sample;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -170,19 +170,17 @@ impl WindowReader<'_> {
         count
     }
 
-    /// Bytes that windows may have, with all that the epoch itself holds now.
+    /// Bytes that windows and batches may have, with all that they hold now; batches in use come back too.
     fn available(&self) -> u64 {
         let loader = &self.shared.loader;
         let lists = |sampled: &SampledBatch| sampled.memory.bytes();
         let pending: u64 = self.pending.iter().map(lists).sum();
-        let before = self.before.as_ref().map_or(0, |windows| windows.bytes());
         let state = self.shared.lock();
         let sampled: u64 = state.sampled.iter().flatten().map(lists).sum();
         let ready: u64 = state.ready.iter().flatten().map(|ready| lists(&ready.sampled)).sum();
-        let finished: u64 = state.finished.iter().flatten().map(Batch::bytes).sum();
         drop(state);
-        let own = pending + before + sampled + ready + finished;
-        loader.dataset().budget().free().saturating_add(loader.buffers.idle() + own)
+        let own = pending + sampled + ready + loader.buffers.all();
+        loader.dataset().budget().free().saturating_add(own)
     }
 
     /// Reads the first `count` pending batches together, or as many of them as there is memory for. Gives how many that
