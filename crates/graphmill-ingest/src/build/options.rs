@@ -23,14 +23,23 @@ pub enum NodeOrder {
     None,
     /// Those that occur most often as neighbours come first.
     Hot,
+    /// Neighbours follow each other, breadth first.
+    Bfs,
+    /// Nodes that are linked among each other lie together, the hottest of each community first.
+    Community,
 }
 
 impl NodeOrder {
+    const ALL: [NodeOrder; 4] =
+        [NodeOrder::None, NodeOrder::Hot, NodeOrder::Bfs, NodeOrder::Community];
+
     /// What users and the manifest call it.
     pub fn name(self) -> &'static str {
         match self {
             NodeOrder::None => "none",
             NodeOrder::Hot => "hot",
+            NodeOrder::Bfs => "bfs",
+            NodeOrder::Community => "community",
         }
     }
 }
@@ -39,11 +48,10 @@ impl FromStr for NodeOrder {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "none" => Ok(NodeOrder::None),
-            "hot" => Ok(NodeOrder::Hot),
-            _ => Err(Error::request("order", format!("{text:?} is neither none nor hot"))),
-        }
+        NodeOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(|| {
+            let problem = format!("{text:?} is none of none, hot, bfs, community");
+            Error::request("order", problem)
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Edges that wait until every node has its number.
 //! All edges are read into a log; ids or names are collected on the way, those of tables too, and
-//! numbered in ascending order or by heat. It must not know what is built with the numbers.
+//! numbered in ascending order or in the one that is wished for. It must not know what is built with the numbers.
 
 use graphmill_format::manifest::{Names, NodeIds};
 
@@ -15,7 +15,8 @@ use crate::edge_sort::EdgeChunk;
 use crate::graph_options::Directions;
 use crate::node_numbers::NodeNumbers;
 use crate::numbering::{
-    EdgeLog, EdgeLogWriter, End, Heat, IdCollector, LogColumns, NameCollector, Numbering, Workspace,
+    EdgeLog, EdgeLogWriter, End, Heat, IdCollector, LogColumns, NameCollector, Numbering, Order,
+    Workspace,
 };
 use crate::source::{self, EdgeInput, ReadReport, TableChunk};
 
@@ -55,9 +56,9 @@ impl Waiting {
             SourceIds::Text => collecting.names()?,
         };
         let observer = edges.options.observer;
-        let (numbering, log) = match edges.options.order {
-            NodeOrder::None => (numbering, log),
-            NodeOrder::Hot => numbering.by_heat(log, heat(edges), observer)?,
+        let (numbering, log) = match order(edges) {
+            None => (numbering, log),
+            Some(order) => numbering.ordered(log, order, observer)?,
         };
         Ok(Waiting { log, numbering, read, weights, times })
     }
@@ -93,14 +94,20 @@ impl Waiting {
     }
 }
 
-/// What makes a node hot: how often it occurs in the lists that sampling will follow.
-fn heat(edges: &EdgeBuilder<'_>) -> Heat {
+/// The order that is wished for. A node is as hot as it occurs often in the lists that sampling will follow.
+fn order(edges: &EdgeBuilder<'_>) -> Option<Order> {
     let end = match edges.options.topology.directions {
         Directions::In | Directions::OutAndIn => End::Source,
         Directions::Out => End::Destination,
         Directions::Undirected => End::Both,
     };
-    Heat { end, skip_self_loops: edges.options.topology.drop_self_loops }
+    let heat = Heat { end, skip_self_loops: edges.options.topology.drop_self_loops };
+    match edges.options.order {
+        NodeOrder::None => None,
+        NodeOrder::Hot => Some(Order::Heat(heat)),
+        NodeOrder::Bfs => Some(Order::Bfs),
+        NodeOrder::Community => Some(Order::Community(heat)),
+    }
 }
 
 type Collected = (EdgeLog, ReadReport, Numbering);

@@ -3,11 +3,13 @@
 //!
 //! Edges are read once and wait in an [`EdgeLog`], whose ids are as the source has them (names as
 //! hashes). Collectors gather distinct ids or names meanwhile, and the place of each in ascending
-//! order is its rank. A [`Numbering`] then turns ids into ranks and, if asked for, ranks into an order
-//! by heat; it replays the log with numbers for the sorter and answers those who place rows. It must
+//! order is its rank. A [`Numbering`] then turns ids into ranks and, if asked for, puts ranks in an
+//! [`Order`]; it replays the log with numbers for the sorter and answers those who place rows. It must
 //! not know where edges come from, nor what is built of them.
 
 mod batches;
+mod bfs_order;
+mod community_order;
 mod dictionary;
 mod edge_log;
 mod edge_log_writer;
@@ -28,6 +30,7 @@ mod original_ids;
 mod replay;
 mod runs;
 mod scratch_array;
+mod symmetric_lists;
 #[cfg(test)]
 mod tests;
 mod workspace;
@@ -58,6 +61,7 @@ use key_index::KeyIndex;
 use number_table::NumberTable;
 use replay::Pieces;
 use scratch_array::ScratchArray;
+use symmetric_lists::SymmetricLists;
 
 /// Numbers copied at a time.
 const COPIED: usize = 1 << 13;
@@ -67,7 +71,7 @@ const COPIED: usize = 1 << 13;
 pub(crate) struct Numbering {
     workspace: Workspace,
     ids: Ids,
-    heat: Option<ByHeat>,
+    order: Option<Ordered>,
     /// For lookups in files.
     batches: Option<Batches>,
     pieces: Pieces,
@@ -84,13 +88,49 @@ enum Ids {
     Named(Dictionary),
 }
 
-/// An order by heat.
+/// How ranks are put in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By descending heat; of equally hot ones the smaller id, or the name that comes first, has the
+    /// smaller number.
+    Heat(Heat),
+    /// Breadth first from the node with most neighbours.
+    Bfs,
+    /// By community, and within it by heat.
+    Community(Heat),
+}
+
+/// Nodes in an order.
 #[derive(Debug)]
-struct ByHeat {
+struct Ordered {
     /// The number of every rank, or of every id that is no rank.
     numbers: NumberTable,
     /// The original id of every number; for names, the rank.
     originals: ScratchArray<u64>,
+}
+
+impl Order {
+    /// Numbers all ranks below `limit`.
+    fn number(
+        self,
+        workspace: &Workspace,
+        log: &EdgeLog,
+        limit: u64,
+        observer: Option<Observer<'_>>,
+    ) -> Result<NumberTable> {
+        match self {
+            Order::Heat(heat) => hot_order::number(workspace, log, limit, heat, observer),
+            Order::Bfs => {
+                let lists = SymmetricLists::of(workspace, log, limit, observer)?;
+                bfs_order::number(workspace, &lists, observer)
+            }
+            Order::Community(heat) => {
+                let lists = SymmetricLists::of(workspace, log, limit, observer)?;
+                let heat = hot_order::number(workspace, log, limit, heat, observer)?;
+                community_order::number(workspace, &lists, heat, observer)
+            }
+        }
+    }
 }
 
 impl Numbering {
@@ -118,21 +158,20 @@ impl Numbering {
         let budget = workspace.budget();
         let batches = needs_batches.then(|| Batches::new(budget)).transpose()?;
         let pieces = Pieces::new(budget, batches.as_ref())?;
-        Ok(Numbering { workspace: workspace.clone(), ids, heat: None, batches, pieces })
+        Ok(Numbering { workspace: workspace.clone(), ids, order: None, batches, pieces })
     }
 
-    /// Numbers nodes by descending heat; of equally hot ones the smaller id, or the name that comes
-    /// first, has the smaller number.
+    /// Numbers nodes in an order.
     ///
     /// The log comes back, its ids replaced by ranks if they were scattered or names: what belongs
     /// to this numbering is to be replayed from then on.
-    pub(crate) fn by_heat(
+    pub(crate) fn ordered(
         self,
         log: EdgeLog,
-        heat: Heat,
+        order: Order,
         observer: Option<Observer<'_>>,
     ) -> Result<(Self, EdgeLog)> {
-        if self.heat.is_some() {
+        if self.order.is_some() {
             return Err(Error::request("order", "nodes can be put in an order only once"));
         }
         let log = match self.ids {
@@ -149,15 +188,15 @@ impl Numbering {
             Ids::Mapped(index) => (index.keys().count(), Some(index.keys())),
             Ids::Named(names) => (names.count(), None),
         };
-        let numbers = hot_order::number(&workspace, &log, limit, heat, observer)?;
+        let numbers = order.number(&workspace, &log, limit, observer)?;
         let originals = hot_order::invert(&workspace, &numbers, keys, observer)?;
         if batches.is_none() && numbers.needs_batches() {
             drop(pieces);
             batches = Some(Batches::new(workspace.budget())?);
             pieces = Pieces::new(workspace.budget(), batches.as_ref())?;
         }
-        let heat = Some(ByHeat { numbers, originals });
-        Ok((Numbering { workspace, ids, heat, batches, pieces }, log))
+        let order = Some(Ordered { numbers, originals });
+        Ok((Numbering { workspace, ids, order, batches, pieces }, log))
     }
 
     /// The same edges between ranks.
@@ -175,7 +214,7 @@ impl Numbering {
     /// Nodes that have a number here. Without mapping there may be more, which keep their ids.
     pub(crate) fn count(&self) -> u64 {
         match &self.ids {
-            Ids::Plain => self.heat.as_ref().map_or(0, |heat| heat.numbers.count()),
+            Ids::Plain => self.order.as_ref().map_or(0, |order| order.numbers.count()),
             Ids::Mapped(index) => index.keys().count(),
             Ids::Named(names) => names.count(),
         }
@@ -200,18 +239,17 @@ impl Numbering {
             Ids::Mapped(index) => index.places(ids, batches)?,
             Ids::Named(names) => names.ranks_of_hashes(ids, batches)?,
         };
-        if let (Ok(()), Some(heat)) = (found, &self.heat) {
-            heat.numbers.look_up(ids, batches)?;
+        if let (Ok(()), Some(order)) = (found, &self.order) {
+            order.numbers.look_up(ids, batches)?;
         }
         Ok(found)
     }
 
-    /// What the file of the graph says the nodes were: ids, or for names in the order of heat their
-    /// ranks. None if every node is what it was.
+    /// What the file of the graph says the nodes were: ids, or for names in an order their ranks. None if every node is what it was.
     pub(crate) fn original_ids(&self, num_nodes: u64) -> Result<Option<OriginalIds<'_>>> {
         self.check_nodes(num_nodes)?;
-        let originals = match (&self.ids, &self.heat) {
-            (_, Some(heat)) => &heat.originals,
+        let originals = match (&self.ids, &self.order) {
+            (_, Some(order)) => &order.originals,
             (Ids::Mapped(index), None) => index.keys(),
             (Ids::Plain | Ids::Named(_), None) => return Ok(None),
         };
@@ -226,7 +264,7 @@ impl Numbering {
         num_nodes: u64,
     ) -> Result<Option<Written>> {
         self.check_nodes(num_nodes)?;
-        let Some(ByHeat { numbers, .. }) = &self.heat else { return Ok(None) };
+        let Some(Ordered { numbers, .. }) = &self.order else { return Ok(None) };
         let is_narrow = num_nodes < 1 << 31;
         let element = if is_narrow { ElementType::I32 } else { ElementType::I64 };
         let shape = TableShape::vector(num_nodes, element).map_err(Error::format(file.path()))?;
@@ -302,9 +340,9 @@ impl NodeNumbers for Numbering {
         };
         let before = into.len();
         let found = dictionary.ranks_of_names(names, batches, into)?;
-        match (found, &self.heat) {
+        match (found, &self.order) {
             (Err(_), _) => into.truncate(before),
-            (Ok(()), Some(heat)) => heat.numbers.look_up(&mut into[before..], Some(batches))?,
+            (Ok(()), Some(order)) => order.numbers.look_up(&mut into[before..], Some(batches))?,
             (Ok(()), None) => {}
         }
         Ok(found)

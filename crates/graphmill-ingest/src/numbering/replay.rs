@@ -59,7 +59,7 @@ pub(super) fn replay(
     consume: &(dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
 ) -> Result<()> {
     let keep_ids = log.holds_ranks || matches!(numbering.ids, Ids::Plain);
-    if keep_ids && numbering.heat.is_none() {
+    if keep_ids && numbering.order.is_none() {
         return log.replay(stage, consume);
     }
     let renumber = Renumber { numbering, keep_ids, consume };
@@ -69,15 +69,15 @@ pub(super) fn replay(
 
 struct Renumber<'a> {
     numbering: &'a Numbering,
-    /// Whether the ids of the log are ranks, or numbers that only heat changes.
+    /// Whether the ids of the log are ranks, or numbers that only an order changes.
     keep_ids: bool,
     consume: &'a (dyn Fn(EdgeChunk<'_>) -> Result<()> + Sync),
 }
 
 impl Renumber<'_> {
     fn chunk(&self, piece: &mut Piece, chunk: EdgeChunk<'_>) -> Result<()> {
-        let table = self.numbering.heat.as_ref().filter(|_| self.keep_ids);
-        let table = table.and_then(|heat| heat.numbers.as_narrow());
+        let table = self.numbering.order.as_ref().filter(|_| self.keep_ids);
+        let table = table.and_then(|order| order.numbers.as_narrow());
         match (chunk.ids, table) {
             (ChunkIds::Narrow(sources, destinations), Some(table)) => {
                 let Piece { narrow: (first, second), .. } = piece;

@@ -32,6 +32,10 @@ impl Workspace {
         &self.budget
     }
 
+    pub(super) fn file_system(&self) -> &Arc<dyn FileSystem> {
+        &self.file_system
+    }
+
     /// A new scratch file; `kind` says in messages what it holds.
     pub(super) fn scratch(&self, kind: &str) -> Result<Box<dyn OutputFile>> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);

@@ -13,7 +13,7 @@ fn by_heat(
     let writer = EdgeLogWriter::new(&bench.workspace, columns, log_memory).unwrap();
     push_all(edges, 3000, columns, |chunk| writer.push(chunk)).unwrap();
     let log = writer.finish().unwrap();
-    Numbering::plain(&bench.workspace).unwrap().by_heat(log, heat, None).unwrap()
+    Numbering::plain(&bench.workspace).unwrap().ordered(log, Order::Heat(heat), None).unwrap()
 }
 
 /// Compares everything that a numbering answers with the obvious numbers.
@@ -127,7 +127,7 @@ fn scattered_ids_are_refused_before_files_grow_by_them() {
     writer.push(&EdgeChunk::new(0, &[1 << 60], &[5])).unwrap();
     let log = writer.finish().unwrap();
     let plain = Numbering::plain(&bench.workspace).unwrap();
-    let error = plain.by_heat(log, Heat::at(End::Both), None).unwrap_err().to_string();
+    let error = plain.ordered(log, Order::Heat(Heat::at(End::Both)), None).unwrap_err().to_string();
     assert!(error.contains("--map-ids"), "{error}");
 }
 
@@ -142,7 +142,7 @@ fn a_budget_below_the_minimum_is_refused_by_name() {
             log.finish()
         });
         let numbering = log.and_then(|log| {
-            Numbering::plain(&bench.workspace)?.by_heat(log, Heat::at(End::Both), None)
+            Numbering::plain(&bench.workspace)?.ordered(log, Order::Heat(Heat::at(End::Both)), None)
         });
         match numbering {
             Ok(_) => {}

@@ -47,7 +47,7 @@ fn check_unknown(numbering: &Numbering, ranks: &BTreeMap<u64, u64>) {
     }
     let expected: Vec<u64> = known.iter().map(|id| ranks[id]).collect();
     assert_eq!(numbering.of_ids(&mut known).unwrap(), Ok(()));
-    if numbering.heat.is_none() {
+    if numbering.order.is_none() {
         assert_eq!(known, expected);
     }
 }
@@ -87,7 +87,7 @@ proptest! {
             assert!(keys.iter().copied().eq(ranks.keys().map(|&id| id as i64)));
             assert!(numbering.original_ids(count + 1).is_err());
             let Some(heat) = heat else { return };
-            let (numbering, log) = numbering.by_heat(log, heat, None).unwrap();
+            let (numbering, log) = numbering.ordered(log, Order::Heat(heat), None).unwrap();
             let ranked = edges.renumbered(&ranks);
             let numbers = numbers_by_heat(&ranked.occurrences(count, heat));
             let numbers: BTreeMap<u64, u64> =

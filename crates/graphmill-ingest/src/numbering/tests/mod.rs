@@ -4,6 +4,7 @@
 
 mod faults;
 mod heat;
+mod locality;
 mod log;
 mod mapped;
 mod named;

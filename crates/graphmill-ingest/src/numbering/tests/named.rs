@@ -122,7 +122,7 @@ proptest! {
             };
             assert_eq!(replay(&numbering, &log).unwrap(), ranked);
             let Some(heat) = heat else { return };
-            let (numbering, log) = numbering.by_heat(log, heat, None).unwrap();
+            let (numbering, log) = numbering.ordered(log, Order::Heat(heat), None).unwrap();
             let all = numbers_by_heat(&ranked.occurrences(count, heat));
             check(&bench, &numbering, &ranks, &|rank| all[&rank]);
             assert_eq!(replay(&numbering, &log).unwrap(), ranked.renumbered(&all));

@@ -92,7 +92,7 @@ fn heat_of_64_million_edges() {
             });
             let plain = Numbering::plain(&bench.workspace).unwrap();
             let (numbering, log) = timed("count and number", || {
-                plain.by_heat(log, Heat::at(End::Source), None).unwrap()
+                plain.ordered(log, Order::Heat(Heat::at(End::Source)), None).unwrap()
             });
             timed("replay", || drain(&numbering, &log));
         }
@@ -123,8 +123,9 @@ fn mapping_of_64_million_edges() {
         let ids = timed("sort ids", || ids.finish(None).unwrap());
         let numbering = timed("index", || Numbering::mapped(&bench.workspace, ids).unwrap());
         timed("replay", || drain(&numbering, &log));
-        let (numbering, log) =
-            timed("by heat", || numbering.by_heat(log, Heat::at(End::Both), None).unwrap());
+        let (numbering, log) = timed("by heat", || {
+            numbering.ordered(log, Order::Heat(Heat::at(End::Both)), None).unwrap()
+        });
         timed("replay by heat", || drain(&numbering, &log));
     }
 }
