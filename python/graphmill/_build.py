@@ -68,7 +68,9 @@ def build(
         times: Times of edges in memory; ``time_column`` names those of files and tables.
         undirected: Store each edge both ways in one set of lists.
         direction: ``"both"`` (default), ``"out"`` or ``"in"``: which lists a directed graph stores.
-        order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that sampling meets most.
+        order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that sampling meets most,
+            ``"bfs"`` so that neighbours follow each other, ``"community"`` so that those lie together that are linked
+            among each other.
         encoding: ``"i32"``, ``"i64"`` or ``"auto"`` (the narrower one that fits).
         neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.
         weight_column: The column of weights, by name or by number from 0.

@@ -23,8 +23,8 @@ pub const LABELS: &str = "y";
 
 const FORMAT: &str = "graphmill-dataset";
 const MAJOR: u32 = 1;
-/// A manifest names files; it never has to be large, and a hostile one shall not fill memory.
-const LONGEST: usize = 16 << 20;
+/// Bytes of a manifest at most. It names files; it never has to be large, and a hostile one shall not fill memory.
+pub const LONGEST: usize = 16 << 20;
 
 /// What a dataset consists of.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]

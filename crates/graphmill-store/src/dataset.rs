@@ -196,7 +196,7 @@ impl Dataset {
 pub(crate) fn read_manifest(path: &Path) -> Result<Vec<u8>> {
     let file = Pread::open(path.join(manifest::FILE_NAME))?;
     // A manifest is refused by its parser above this length; one byte more lets it say so.
-    let mut text = vec![0; file.len().min((16 << 20) + 1) as usize];
+    let mut text = vec![0; file.len().min(manifest::LONGEST as u64 + 1) as usize];
     file.read_exact_at(0, &mut text)?;
     Ok(text)
 }

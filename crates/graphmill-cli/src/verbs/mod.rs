@@ -7,6 +7,7 @@ mod convert;
 mod estimate;
 mod generate;
 mod inspect;
+mod reorder;
 mod sample;
 mod verify;
 mod walk;
@@ -29,6 +30,7 @@ pub enum Verb {
     Verify(verify::Flags),
     Generate(generate::Flags),
     Convert(convert::Flags),
+    Reorder(reorder::Flags),
     Sample(sample::Flags),
     Walk(walk::Flags),
 }
@@ -52,6 +54,7 @@ impl Verb {
             Verb::Verify(flags) => verify::run(&flags),
             Verb::Generate(flags) => generate::run(&flags, interruption),
             Verb::Convert(flags) => convert::run(&flags, interruption),
+            Verb::Reorder(flags) => reorder::run(&flags, interruption),
             Verb::Sample(flags) => sample::run(&flags),
             Verb::Walk(flags) => walk::run(&flags),
         }

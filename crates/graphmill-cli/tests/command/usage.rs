@@ -7,8 +7,10 @@ use std::process::Stdio;
 #[test]
 fn every_verb_has_a_help_that_ends_in_an_example() {
     let shell = Shell::new();
-    let verbs =
-        ["", "build", "inspect", "estimate", "verify", "generate", "convert", "sample", "walk"];
+    let verbs = [
+        "", "build", "inspect", "estimate", "verify", "generate", "convert", "reorder", "sample",
+        "walk",
+    ];
     for verb in verbs {
         let said = shell.run(&format!("{verb} --help"));
         let name = if verb.is_empty() { "help".to_owned() } else { format!("help-{verb}") };

@@ -9,6 +9,7 @@ mod classes;
 mod edges;
 mod node_tables;
 mod options;
+mod reorder;
 mod report;
 mod scattered;
 mod sources;
@@ -16,6 +17,7 @@ mod splits;
 mod waiting;
 
 pub use options::{BuildOptions, NodeOrder, SourceIds};
+pub use reorder::{ReorderReport, reorder};
 pub use report::{BuildReport, TableReport};
 pub use sources::{BuildSources, EdgeSource, TableSource};
 
