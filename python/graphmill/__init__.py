@@ -32,8 +32,10 @@ from ._errors import (
     SourceError,
 )
 from ._inference import inference
+from ._link_loader import LinkNeighborLoader
 from ._loader import NeighborLoader
 from ._native import Dataset, Features, Graph, Sample, __version__, memory_in_use
+from ._sharing import local_processes as _local_processes
 from ._writers import convert, write_features, write_graph
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "GraphmillError",
+    "LinkNeighborLoader",
     "LoaderError",
     "MemoryBudgetError",
     "MissingError",
@@ -74,8 +77,9 @@ def open(
 
     Args:
         path: The dataset's folder.
-        memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders. By default a quarter of
-            the machine's memory, or of its cgroup's limit.
+        memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders, and divided among the
+            processes that torchrun starts on one machine. By default a quarter of the machine's memory, or of its
+            cgroup's limit.
         residency: ``"mapped"`` samples from the mapped file; ``"ram"`` copies the topology to memory first, on huge
             pages and out of ``memory``; ``"auto"`` copies a direction once it has been read much, if that takes little
             of ``memory``.
@@ -85,4 +89,7 @@ def open(
         >>> ds.num_nodes
         4
     """
+    processes = _local_processes()
+    if processes > 1:
+        memory = Dataset(path, memory, "mapped").memory // processes
     return Dataset(path, memory, residency)

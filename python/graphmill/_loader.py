@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Any, Literal, TypeVar
 
@@ -14,14 +12,20 @@ import numpy as np
 
 from . import _native
 from ._batch import Batch
-from ._errors import LoaderError, MemoryBudgetError
+from ._errors import LoaderError
+from ._loading import profiled, progress_bar, tqdm, warn_of_slow_reading
+from ._sharing import own_share, worker_share
 
 
 class NeighborLoader:
     """Iterate over mini-batches of sampled neighbourhoods with their features, straight from disk.
 
-    Each ``iter()`` is one epoch. A batch depends on ``seed``, the epoch and its position alone: not on ``threads``,
-    ``prefetch`` or ``backend``.
+    Each ``iter()`` is one epoch. Threads of Rust sample and read ahead of the loop, within the memory of the dataset. A
+    batch depends on ``seed``, the epoch and its position alone: not on ``threads``, ``prefetch``, ``window`` or
+    ``backend``.
+
+    Under ``torch.distributed`` every process gets its share of the seeds, and in a worker of PyTorch's ``DataLoader``
+    its share of the batches. Loaders can be pickled, by the path of their dataset.
 
     Args:
         ds: The dataset, from :func:`graphmill.open`.
@@ -48,13 +52,18 @@ class NeighborLoader:
         direction: ``"in"`` follows edges against their direction, as message passing wants; ``"out"`` along it.
         seed: An int makes every epoch reproducible; None draws fresh entropy.
         threads: Threads that may share the sampling of a large batch; all cores by default.
-        prefetch: Batches kept ready ahead of the one in use, 2 by default; 0 prepares each when asked for.
+        prefetch: Batches kept ready ahead of the one in use, 2 by default, fewer where memory is short; 0 prepares each
+            when asked for.
         backend: How rows are read: ``"auto"`` copies what is in the page cache and reads the rest with deep queues,
             ``"mapped"`` copies everything from the mapped file, ``"ring"`` reads past the page cache by io_uring (by
             ``"pread"`` where the system does not allow it), ``"pread"`` by positioned reads.
         transform: Called with each batch; its result is delivered instead.
         pin_memory: Copy tensors to page-locked memory.
-        device: Move tensors to this device.
+        device: Move tensors to this device, without waiting for the copy if they are in page-locked memory.
+        progress: Show a bar of tqdm.
+        rank: Which of several processes this is, which share the seeds of each epoch as PyTorch's
+            ``DistributedSampler`` does; by default that of ``torch.distributed`` where it is initialised.
+        world_size: How many processes share the seeds.
         window: The most batches whose rows are read together; by default as many as the memory allows.
         hot_memory: What the rows may take that are kept because they are wanted most often, such as ``"1GiB"``; by
             default a share of the dataset's memory, ``0`` for none.
@@ -97,6 +106,9 @@ class NeighborLoader:
         transform: Callable[[Batch], Any] | None = None,
         pin_memory: bool = False,
         device: Any = None,
+        progress: bool = False,
+        rank: int | None = None,
+        world_size: int | None = None,
         window: int | None = None,
         hot_memory: str | int | None = None,
         widen: bool = False,
@@ -107,9 +119,16 @@ class NeighborLoader:
         self.prefetch = _at_least(0, prefetch, "prefetch", default=2)
         self.batch_size = _at_least(1, batch_size, "batch_size", default=1024)
         self.seed = secrets.randbits(63) if seed is None else int(seed)
+        self.rank, self.world_size = own_share(
+            _at_least(0, rank, "rank", default=None),
+            _at_least(1, world_size, "world_size", default=None),
+        )
         self.transform = transform
         self.pin_memory = pin_memory
         self.device = device
+        self.progress = progress
+        if progress:
+            tqdm()
         # Names are Python objects, so they are looked up here and not where batches are made.
         self._named = ds if original and ds.ids == "text" else None
         options = {
@@ -129,19 +148,43 @@ class NeighborLoader:
             "time_window": _at_least(0, time_window, "time_window", default=None),
             "subgraph": subgraph,
             "direction": direction,
+            "rank": self.rank,
+            "world_size": self.world_size,
             "seed": self.seed & (2**64 - 1),
             "threads": self.threads,
+            "prefetch": self.prefetch,
             "backend": backend,
             "window": _at_least(1, window, "window", default=None),
             "hot_memory": hot_memory,
             "widen": widen,
             "original": bool(original) and self._named is None,
         }
-        self._source = _native.BatchSource(ds, seeds, options)
+        self._made_of = ds, self._start(seeds), options
+        self._source = _native.BatchSource(*self._made_of)
         self._use_torch = find_spec("torch") is not None
         self._epoch = self._next_epoch = 0
         self._delivered = self._next_start = 0
         self._closed = False
+        # Epochs under way, so that closing can stop them.
+        self._running: set[_native.EpochStream] = set()
+
+    def _start(self, seeds: Any) -> Any:
+        """Give what batches start from, as the Rust side takes it."""
+        if isinstance(seeds, dict):
+            raise TypeError("seeds must be the name of a split, ids or None, found a dict")
+        return seeds
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what belongs to this process: files, threads and epochs under way."""
+        left_out = ("_source", "_running", "_use_torch")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Open the dataset in this process."""
+        vars(self).update(state)
+        self._source = _native.BatchSource(*self._made_of)
+        self._use_torch = find_spec("torch") is not None
+        self._running = set()
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
@@ -169,8 +212,10 @@ class NeighborLoader:
         self._stand_at(epoch, batches)
 
     def close(self) -> None:
-        """Let the loader refuse further work; a running iteration ends with :class:`LoaderError`."""
+        """Stop the threads and refuse further work; a running iteration ends with :class:`LoaderError`."""
         self._closed = True
+        for stream in list(self._running):
+            stream.stop()
 
     def __iter__(self) -> Iterator[Any]:
         """Start the next epoch, or resume one after ``load_state_dict``."""
@@ -192,8 +237,11 @@ class NeighborLoader:
         were brought into the page cache beside that, of files that fit there. ``windows`` were read, the largest for
         ``largest_window`` batches. ``device_utilisation`` is the part of the waiting in which the disk was busy, and
         ``queue_depth`` how many requests it had then, by the system's own count (None where it does not count).
-        ``peak_memory`` is the most of the dataset's budget that was in use, ``anonymous_memory`` what the process holds
-        now.
+        ``seconds_starved`` is how long the loop waited for batches, ``seconds_blocked`` how long finished batches waited
+        for the loop; ``seconds_sampling``, ``seconds_reading`` and ``seconds_assembling`` are what the threads took.
+        ``bound`` says what limits the pace: ``"compute"`` if batches wait for the loop, else the busiest thread,
+        ``"sampling"``, ``"disk"`` or ``"copying"`` (None before the first batch). ``peak_memory`` is the most of the
+        dataset's budget that was in use, ``anonymous_memory`` what the process holds now.
 
         Example:
             >>> loader = gm.NeighborLoader(ds, [2, 2], batch_size=2, seeds="train", seed=0)
@@ -203,48 +251,46 @@ class NeighborLoader:
         return self._source.stats()
 
     def _batches(self, epoch: int, start: int) -> Iterator[Any]:
-        process = os.getpid()
-        # One thread asks for the next batch while the user works on this one; what is inside uses all cores.
-        pool = ThreadPoolExecutor(1, thread_name_prefix="graphmill-loader")
-        stream, asked = self._source.epoch(epoch, start), start
-        ahead: deque[Future[_native.RawBatch | None]] = deque()
+        first, step = worker_share(start)
+        stream = self._source.epoch(epoch, first, step)
+        self._running.add(stream)
         try:
-            for index in range(start, len(self)):
-                # The batch in use is not ahead; with prefetch 0 it is made while the caller waits.
-                while len(ahead) <= self.prefetch and asked < len(self):
-                    ahead.append(pool.submit(stream.take))
-                    asked += 1
-                try:
-                    raw = ahead.popleft().result()
-                except MemoryBudgetError:
-                    # It may have met a full queue; alone it gets all that the user does not hold.
-                    raw = self._source.batch(epoch, index)
-                    ahead.clear()
-                    stream, asked = self._source.epoch(epoch, index + 1), index + 1
-                assert raw is not None, "a stream has as many batches as its epoch"
-                batch = self._finish(raw)
-                self._check_open()
-                self._delivered = index + 1
-                yield batch
-                if os.getpid() != process:
-                    raise LoaderError(
-                        "the epoch was begun before a fork, and its threads stayed with the parent; "
-                        "call iter() in the child"
-                    )
+            numbers = range(first, len(self), step)
+            with progress_bar(self.progress, len(numbers)) as advance:
+                for number in numbers:
+                    with profiled("graphmill.wait", self._use_torch):
+                        raw = stream.take()
+                    self._check_open()
+                    assert raw is not None, "a stream has as many batches as its epoch"
+                    batch = self._finish(raw)
+                    del raw
+                    self._delivered = number + 1
+                    advance()
+                    yield batch
+                    # The memory of a batch that the user has let go serves the next.
+                    del batch
+            warn_of_slow_reading(self._source)
         finally:
-            if os.getpid() == process:
-                pool.shutdown(wait=True, cancel_futures=True)
+            self._running.discard(stream)
+            stream.stop()
 
     def _finish(self, raw: _native.RawBatch) -> Any:
         entries = raw.entries(self._use_torch)
         if self._named is not None:
             entries["n_id"] = self._named.original_ids(entries["n_id"])
+        self._complete(entries)
         batch: Any = Batch(entries, raw)
         if self.transform is not None:
             batch = self.transform(batch)
-        if self.pin_memory:
-            batch = batch.pin_memory()
-        return batch if self.device is None else batch.to(self.device, non_blocking=True)
+        if not self.pin_memory and self.device is None:
+            return batch
+        with profiled("graphmill.transfer", self._use_torch):
+            if self.pin_memory:
+                batch = batch.pin_memory()
+            return batch if self.device is None else batch.to(self.device, non_blocking=True)
+
+    def _complete(self, entries: dict[str, Any]) -> None:
+        """Add to the entries what only this kind of loader knows."""
 
     def _check_open(self) -> None:
         if self._closed:
@@ -252,7 +298,7 @@ class NeighborLoader:
 
     def __repr__(self) -> str:
         """Tell what is iterated over."""
-        return f"NeighborLoader({self._source!r}, seed={self.seed})"
+        return f"{type(self).__name__}({self._source!r}, seed={self.seed})"
 
 
 _Default = TypeVar("_Default", int, None)

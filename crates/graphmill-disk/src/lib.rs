@@ -58,7 +58,7 @@ pub use error::{Error, Result};
 pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};
 pub use memory_copy::MemoryCopy;
 pub use page_buffer::PageBuffer;
-pub use pool::{pool, with_threads};
+pub use pool::{pool, reading_pool, with_threads};
 pub use prefetch::prefetch;
 pub use presence::Presence;
 pub use private::PrivateMap;

@@ -20,6 +20,7 @@ struct Kept {
 }
 
 static POOLS: PerProcess<Kept> = PerProcess::new();
+static READING_POOLS: PerProcess<Kept> = PerProcess::new();
 
 thread_local! {
     /// The size of the pool that this thread works for; 0 for threads of others.
@@ -37,15 +38,28 @@ pub fn pool() -> Result<&'static ThreadPool> {
 ///
 /// Each size is started once per process and kept until its end, so ask for few different sizes.
 pub fn with_threads(threads: Option<usize>) -> Result<&'static ThreadPool> {
-    let threads = threads.unwrap_or_else(usual_threads).max(1);
-    let kept = POOLS.get_or_make(
+    started(&POOLS, "graphmill", threads.unwrap_or_else(usual_threads).max(1))
+}
+
+/// A pool as large as [`pool`], for work that waits for the disk most of the time: who computes on the other is not kept
+/// waiting behind it.
+pub fn reading_pool() -> Result<&'static ThreadPool> {
+    started(&READING_POOLS, "graphmill-read", usual_threads())
+}
+
+fn started(
+    pools: &'static PerProcess<Kept>,
+    name: &'static str,
+    threads: usize,
+) -> Result<&'static ThreadPool> {
+    let kept = pools.get_or_make(
         |kept| kept.threads == threads,
         || {
             let pool = ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .stack_size(STACK_BYTES)
                 .start_handler(move |_| WORKS_FOR.set(threads))
-                .thread_name(|index| format!("graphmill-{index}"))
+                .thread_name(move |index| format!("{name}-{index}"))
                 .build()
                 .map_err(|error| Error::Threads { wanted: threads, reason: error.to_string() })?;
             Ok(Kept { threads, pool })
@@ -83,6 +97,15 @@ mod tests {
         let inner =
             with_threads(Some(7)).unwrap().install(|| pool().unwrap().current_num_threads());
         assert_eq!(inner, 7);
+    }
+
+    #[test]
+    fn reading_has_threads_of_its_own() {
+        let reading = reading_pool().unwrap();
+        assert_eq!(reading.current_num_threads(), pool().unwrap().current_num_threads());
+        assert!(!ptr::eq(reading, pool().unwrap()) && ptr::eq(reading, reading_pool().unwrap()));
+        let inner = with_threads(Some(6)).unwrap().install(|| reading_pool().unwrap());
+        assert_eq!(inner.current_num_threads(), 6);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use graphmill_sample::Sample;
 /// One batch.
 #[derive(Debug)]
 pub struct Batch {
-    /// Number of seeds: the first so many nodes of the sample.
+    /// Number of seeds, which are the first so many nodes of the sample, or of links.
     pub batch_size: usize,
     /// The sampled neighbourhood; its nodes are numbers, or ids of the source if the loader was asked for those.
     pub sample: Sample,
@@ -19,6 +19,9 @@ pub struct Batch {
     pub input_positions: Vec<i64>,
     /// The time of each seed, if they have any.
     pub seed_times: Option<Vec<i64>>,
+    /// Local ids of the ends of links, if those were the seeds: all sources, negative ones included, then all destinations,
+    /// then the further destinations of triplets.
+    pub link_ends: Option<Vec<i64>>,
     /// The rows of every node of the sample, in its order.
     pub columns: Vec<Column>,
     /// The rows of every edge of the sample, in its order.

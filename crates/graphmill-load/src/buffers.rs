@@ -87,6 +87,22 @@ impl Error {
         self.budget_error().is_some()
     }
 
+    /// Says that batches which the consumer keeps are part of the shortage.
+    pub(crate) fn beside_batches_in_use(mut self) -> Self {
+        let source = match &mut self {
+            Error::Disk(source) => Some(source),
+            Error::Sample(error) => match &mut **error {
+                graphmill_sample::Error::Memory(source) => Some(source),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(graphmill_disk::Error::Budget { what, .. }) = source {
+            what.push_str(", beside batches that are still in use,");
+        }
+        self
+    }
+
     fn budget_error(&self) -> Option<&graphmill_disk::Error> {
         let error = match self {
             Error::Disk(error) => error,

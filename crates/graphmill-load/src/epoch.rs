@@ -1,59 +1,63 @@
 //! The order in which an epoch visits its seeds.
-//! Loaders ask it for the seeds of a batch by index, so any batch can be made without those before it. It does not know
-//! what is done with the seeds.
+//! Loaders ask it for the seeds of a batch by index, so any batch can be made without those before it. It counts
+//! positions and does not know what stands there.
 
 use crate::{Error, Result};
 use graphmill_sample::random::{Key, Purpose};
 use std::ops::Range;
-use std::sync::Arc;
 
-/// The seeds of one batch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BatchSeeds {
-    /// Where each seed stands among the seeds given.
-    pub positions: Vec<i64>,
-    /// The seeds.
-    pub ids: Vec<i64>,
-}
-
-/// The seeds of an epoch, cut into batches.
+/// The positions of an epoch's seeds, cut into batches.
 ///
 /// ```
 /// use graphmill_load::EpochOrder;
-/// let order = EpochOrder::new(vec![10, 20, 30, 40, 50], 2)?;
+/// let order = EpochOrder::new(5, 2)?;
 /// assert_eq!(order.num_batches(), 3);
-/// assert_eq!(order.batch(2)?.ids, [50]);
+/// assert_eq!(order.batch(2)?, [4]);
 /// assert_eq!(order.drop_last(true).num_batches(), 2);
 /// # Ok::<(), graphmill_load::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct EpochOrder {
-    seeds: Arc<[i64]>,
+    count: usize,
     batch_size: usize,
     drop_last: bool,
+    rank: u64,
+    world_size: u64,
     /// Position of each seed in turn; None visits them as given.
     positions: Option<Vec<u64>>,
 }
 
 impl EpochOrder {
-    /// Visits the seeds as given, `batch_size` at a time.
-    pub fn new(seeds: impl Into<Arc<[i64]>>, batch_size: usize) -> Result<Self> {
+    /// Visits `count` seeds as given, `batch_size` at a time.
+    pub fn new(count: usize, batch_size: usize) -> Result<Self> {
         if batch_size == 0 {
             return Err(Error::BatchSize);
         }
-        Ok(EpochOrder { seeds: seeds.into(), batch_size, drop_last: false, positions: None })
+        let (drop_last, rank, world_size) = (false, 0, 1);
+        Ok(EpochOrder { count, batch_size, drop_last, rank, world_size, positions: None })
     }
 
-    /// Leaves out a last batch that is not full.
+    /// Leaves out a last batch that is not full, and seeds that do not divide evenly among several processes.
     pub fn drop_last(self, drop_last: bool) -> Self {
         EpochOrder { drop_last, ..self }
     }
 
     /// Visits the seeds in the random order that belongs to this seed and epoch.
     pub fn shuffled(self, seed: u64, epoch: u64) -> Self {
-        let mut positions: Vec<u64> = (0..self.seeds.len() as u64).collect();
+        let mut positions: Vec<u64> = (0..self.count as u64).collect();
         Key::new(seed, Purpose::Shuffle).with(epoch).stream().shuffle(&mut positions);
         EpochOrder { positions: Some(positions), ..self }
+    }
+
+    /// Visits the share of process `rank` among `world_size`: every `world_size`-th seed of the order.
+    ///
+    /// All shares are equally long: the first seeds come once more at the end, or with
+    /// [`drop_last`](Self::drop_last) the last are left out. That is how PyTorch's `DistributedSampler` divides them.
+    pub fn share(self, rank: u64, world_size: u64) -> Result<Self> {
+        if rank >= world_size {
+            return Err(Error::Rank { rank, world_size });
+        }
+        Ok(EpochOrder { rank, world_size, ..self })
     }
 
     /// Bytes that a shuffled order of so many seeds takes.
@@ -61,10 +65,21 @@ impl EpochOrder {
         (seeds * size_of::<u64>()) as u64
     }
 
+    /// Number of seeds that are visited.
+    pub fn len(&self) -> usize {
+        let (count, world_size) = (self.count as u64, self.world_size);
+        let share = if self.drop_last { count / world_size } else { count.div_ceil(world_size) };
+        share as usize
+    }
+
+    /// Whether no seed is visited.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Number of batches.
     pub fn num_batches(&self) -> u64 {
-        let (whole, rest) =
-            (self.seeds.len() / self.batch_size, self.seeds.len() % self.batch_size);
+        let (whole, rest) = (self.len() / self.batch_size, self.len() % self.batch_size);
         (whole + usize::from(rest > 0 && !self.drop_last)) as u64
     }
 
@@ -73,15 +88,14 @@ impl EpochOrder {
         Ok(self.range(index)?.len())
     }
 
-    /// The seeds of a batch.
-    pub fn batch(&self, index: u64) -> Result<BatchSeeds> {
-        let range = self.range(index)?;
-        let positions: Vec<i64> = match &self.positions {
-            Some(positions) => positions[range].iter().map(|&position| position as i64).collect(),
-            None => range.map(|position| position as i64).collect(),
+    /// Where the seeds of a batch stand among the seeds given.
+    pub fn batch(&self, index: u64) -> Result<Vec<i64>> {
+        let position = |turn: usize| {
+            // The end wraps around to the beginning, so that all shares are equally long.
+            let turn = (turn as u64 * self.world_size + self.rank) as usize % self.count;
+            self.positions.as_ref().map_or(turn as i64, |positions| positions[turn] as i64)
         };
-        let ids = positions.iter().map(|&position| self.seeds[position as usize]).collect();
-        Ok(BatchSeeds { positions, ids })
+        Ok(self.range(index)?.map(position).collect())
     }
 
     fn range(&self, index: u64) -> Result<Range<usize>> {
@@ -91,6 +105,6 @@ impl EpochOrder {
         }
         // No overflow: the start of a batch that exists lies among the seeds.
         let start = index as usize * self.batch_size;
-        Ok(start..start.saturating_add(self.batch_size).min(self.seeds.len()))
+        Ok(start..start.saturating_add(self.batch_size).min(self.len()))
     }
 }

@@ -67,6 +67,45 @@ pub enum Error {
         /// What it holds.
         found: String,
     },
+    /// A table tells the times of nodes, not those of pairs.
+    #[error("table {name:?} has no times of links: give one time for each link")]
+    LinkTimes {
+        /// The table.
+        name: String,
+    },
+    /// A number of negative pairs that is none.
+    #[error(
+        "{found} negative pairs for each link were asked for, expected a finite number above 0"
+    )]
+    NegativeRatio {
+        /// The number as given.
+        found: f64,
+    },
+    /// A process that is not among those that share an epoch.
+    #[error(
+        "rank {rank} of {world_size} processes was given, expected a rank from 0 and below their number"
+    )]
+    Rank {
+        /// The rank as given.
+        rank: u64,
+        /// How many processes there are.
+        world_size: u64,
+    },
+    /// The threads of an epoch belong to another process.
+    #[error(
+        "the epoch was begun before a fork, and its threads stayed with the parent; begin an epoch in the child"
+    )]
+    Forked,
+    /// A thread of ours came to an end that it should not.
+    #[error(
+        "the thread for {what} panicked: {message}; this is a bug of graphmill, and a new epoch can be begun"
+    )]
+    Panicked {
+        /// What the thread was for.
+        what: &'static str,
+        /// What it said.
+        message: String,
+    },
     /// Edge tables are found by edge id.
     #[error("edge table {name:?} was asked for, but `{}` stores no edge ids; build it with edge ids", path.display())]
     NoEdgeIds {

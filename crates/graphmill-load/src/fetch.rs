@@ -11,7 +11,7 @@ const WORTH_SHARING: usize = 32;
 
 /// Bytes of memory that [`fetch`] takes at most for so many requests, none of them longer than `longest`.
 pub(crate) fn fetch_memory(reader: &dyn ReadAt, requests: usize, longest: u64) -> u64 {
-    let all = || graphmill_disk::pool().map_or(1, |pool| pool.current_num_threads() as u64);
+    let all = || graphmill_disk::reading_pool().map_or(1, |pool| pool.current_num_threads() as u64);
     let threads = if requests < WORTH_SHARING { 1 } else { all() };
     reader.read_memory(longest).saturating_mul(threads)
 }
@@ -27,7 +27,7 @@ pub(crate) fn fetch(
     if plan.ranges.len() < WORTH_SHARING {
         return Ok(reader.read_each(&plan.ranges, &mut |read, bytes| deliver(read, bytes))?);
     }
-    let pool = graphmill_disk::pool()?;
+    let pool = graphmill_disk::reading_pool()?;
     let shares = plan.shares(pool.current_num_threads());
     let mut outcomes: Vec<_> = shares.iter().map(|_| Ok(())).collect();
     pool.in_place_scope(|scope| {

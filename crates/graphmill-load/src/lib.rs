@@ -2,7 +2,8 @@
 //!
 //! A [`NeighborLoader`] joins the rooms above: [`Seeds`] say where to start, [`EpochOrder`] says which seeds make up a
 //! batch, the sampler finds their neighbourhood, [`Rows`] fetches the rows of every node and edge found, and a [`Batch`]
-//! holds the result. [`EpochBatches`] does so for several batches at a time, so that their rows are read together. What a
+//! holds the result. [`EpochBatches`] has threads do so ahead, for several batches at a time, so that their rows are read
+//! together. What a
 //! batch holds depends on the seed, the epoch, its index and the options alone, never on when or by whom it is made, nor
 //! on what was read together. All memory is taken from the dataset's budget first. Python is unknown here.
 #![forbid(unsafe_code)]
@@ -34,21 +35,24 @@ mod rows;
 mod sampled_batch;
 mod seed_times;
 mod seeds;
+mod stages;
+mod start;
 mod window;
 mod window_size;
 mod with_unlocked;
 
 pub use batch::{Batch, BatchMemory, Column};
 pub use buffers::RowBuffer;
-pub use epoch::{BatchSeeds, EpochOrder};
-pub use epoch_batches::EpochBatches;
+pub use epoch::EpochOrder;
+pub use epoch_batches::{Awaited, EpochBatches};
 pub use error::{Error, Result};
 pub use estimate::Estimate;
 pub use loader::NeighborLoader;
 pub use loader_options::LoaderOptions;
-pub use loader_stats::LoaderStats;
+pub use loader_stats::{Bound, LoaderStats};
 pub use read_stats::{ReadStats, StatsSum};
 pub use reading::Reading;
 pub use rows::Rows;
 pub use seed_times::SeedTimes;
 pub use seeds::Seeds;
+pub use start::{LinkSeeds, Negatives};

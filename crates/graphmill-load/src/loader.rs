@@ -4,29 +4,36 @@
 
 use crate::buffers::Buffers;
 use crate::columns::Columns;
-use crate::epoch::{BatchSeeds, EpochOrder};
+use crate::epoch::EpochOrder;
 use crate::epoch_batches::EpochBatches;
 use crate::heat::Heat;
 use crate::hot_rows::HotRows;
 use crate::loader_stats::{LoaderStats, LoaderSums};
 use crate::sampled_batch::SampledBatch;
 use crate::seed_times::{KnownTimes, time_table};
+use crate::stages::Course;
+use crate::start::{BatchStart, LinkSeeds, Start};
 use crate::with_unlocked::with_unlocked;
 use crate::{Batch, BatchMemory, Column, Error, LoaderOptions, Result, Seeds};
-use graphmill_disk::Reservation;
+use graphmill_disk::{Budget, Reservation};
 use graphmill_format::Direction;
-use graphmill_sample::{self as sampler, Sample, Scratch, check_fanouts, sample_within};
-use graphmill_store::{Dataset, Table};
+use graphmill_sample::{
+    self as sampler, Sample, Scratch, check_fanouts, sample_ends_within, sample_within,
+};
+use graphmill_store::{Dataset, Lists, Table};
 use std::sync::{Arc, Mutex};
 
 /// Batches that tell which rows are hot, if nothing else does.
 const PRESAMPLED: usize = 4;
 
+/// Bytes that each node a batch starts from takes while it is sampled: ids, owners, times, labels, excluded edges.
+const START_BYTES: u64 = 96;
+
 /// Makes the batches of a dataset. Any number of threads may ask it for batches at once.
 #[derive(Debug)]
 pub struct NeighborLoader {
     dataset: Dataset,
-    seeds: Arc<[i64]>,
+    start: Start,
     times: Option<KnownTimes>,
     node_times: Option<Table>,
     options: LoaderOptions,
@@ -40,7 +47,6 @@ pub struct NeighborLoader {
     latest: Mutex<Option<Arc<Order>>>,
     /// The hot rows, or that there shall be none; outside None until the first window.
     hot: Mutex<Option<Option<Arc<HotRows>>>>,
-    _seeds_memory: Reservation,
 }
 
 /// The order of an epoch and the memory it takes.
@@ -60,19 +66,29 @@ impl NeighborLoader {
     /// The same for seeds that are named in any way.
     pub fn over(dataset: Dataset, seeds: Seeds, options: LoaderOptions) -> Result<Self> {
         check_fanouts(&options.fanouts)?;
-        let (seeds, memory) = seeds.numbers(&dataset)?;
+        let start = Start::nodes(seeds, &dataset)?;
+        Self::from(dataset, start, options)
+    }
+
+    /// A loader over the neighbourhoods of pairs of nodes, for link prediction.
+    pub fn over_links(dataset: Dataset, links: LinkSeeds, options: LoaderOptions) -> Result<Self> {
+        check_fanouts(&options.fanouts)?;
+        let start = Start::links(links, &dataset)?;
+        Self::from(dataset, start, options)
+    }
+
+    fn from(dataset: Dataset, start: Start, options: LoaderOptions) -> Result<Self> {
         if options.direction == Direction::Both {
             return Err(graphmill_sample::Error::Direction { found: options.direction }.into());
         }
         dataset.graph().sections(options.direction)?;
         let times =
-            options.times.as_ref().map(|times| times.known(&dataset, &seeds)).transpose()?;
+            options.times.as_ref().map(|times| times.known(&dataset, &start)).transpose()?;
         let node_times = options.node_times.as_ref().map(|name| time_table(&dataset, name));
         let node_times = node_times.transpose()?;
         let columns = Columns::of_nodes(&dataset, &options)?;
         let edge_columns = edge_columns(&dataset, &options)?;
-        let order = EpochOrder::new(seeds.clone(), options.batch_size)?;
-        let num_batches = order.drop_last(options.drop_last).num_batches();
+        let num_batches = options.order(start.len())?.num_batches();
         let loader = NeighborLoader {
             edge_columns,
             buffers: Buffers::new(dataset.budget()),
@@ -81,13 +97,12 @@ impl NeighborLoader {
             latest: Mutex::default(),
             hot: Mutex::default(),
             dataset,
-            seeds,
+            start,
             times,
             node_times,
             options,
             num_batches,
             columns,
-            _seeds_memory: memory,
         };
         loader.check_sampling()?;
         Ok(loader)
@@ -98,9 +113,9 @@ impl NeighborLoader {
         &self.dataset
     }
 
-    /// The seeds in the order given, as numbers of nodes.
+    /// The seeds in the order given, as numbers of nodes; the sources if they are links.
     pub fn seeds(&self) -> &[i64] {
-        &self.seeds
+        self.start.seeds()
     }
 
     /// The options as given.
@@ -120,6 +135,13 @@ impl NeighborLoader {
 
     /// Makes one batch of an epoch.
     pub fn batch(&self, epoch: u64, index: u64) -> Result<Batch> {
+        let batch = self.make(epoch, index)?;
+        self.sums.count_batch();
+        Ok(batch)
+    }
+
+    /// Makes one batch of an epoch that is not delivered yet.
+    pub(crate) fn make(&self, epoch: u64, index: u64) -> Result<Batch> {
         let sampled = self.buffers.with_room(|| self.sampled(epoch, index))?;
         let outcome = self.gathered(&sampled.sample);
         let (columns, edge_columns) =
@@ -127,11 +149,17 @@ impl NeighborLoader {
         self.finished(sampled, columns, edge_columns)
     }
 
-    /// The batches of an epoch from `first` on, read several at a time as far as the memory allows.
+    /// The batches of an epoch from `first` on, made ahead by threads and read several at a time as far as the memory
+    /// allows.
     ///
     /// They are the same as [`batch`](Self::batch) makes. The iterator ends after an error.
     pub fn epoch(self: &Arc<Self>, epoch: u64, first: u64) -> EpochBatches {
-        EpochBatches::new(self.clone(), epoch, first)
+        self.every(epoch, first, 1)
+    }
+
+    /// Like [`epoch`](Self::epoch), but only every `step`-th batch (at least 1), for one of several that share an epoch.
+    pub fn every(self: &Arc<Self>, epoch: u64, first: u64, step: u64) -> EpochBatches {
+        EpochBatches::new(self.clone(), Course { epoch, next: first, step: step.max(1) })
     }
 
     /// What reading has taken so far.
@@ -187,20 +215,36 @@ impl NeighborLoader {
     pub(crate) fn sampled(&self, epoch: u64, index: u64) -> Result<SampledBatch> {
         let order = self.order(epoch)?;
         let batch_size = order.order.batch_len(index)?;
+        let ids = self.start.most_ids(batch_size) as u64;
         let reserve = |what: &str, bytes: u64| {
             let what = format!("{what} of batch {index} of epoch {epoch}");
             self.dataset.budget().reserve(bytes, &what)
         };
-        let per_seed = if self.times.is_some() { 16 } else { 8 };
-        let _ids_memory = reserve("the seeds", 8 * batch_size as u64)?;
-        let seeds_memory = reserve("the seed positions", per_seed * batch_size as u64)?;
+        let _start_memory = reserve("the seeds", START_BYTES.saturating_mul(ids))?;
+        let ends = if self.start.is_links() { ids } else { 0 };
+        let per_seed = if self.times.is_some() { 2 } else { 1 };
+        let kept = ends.saturating_add(per_seed * batch_size as u64).saturating_mul(8);
+        let seeds_memory = reserve("the seed positions", kept)?;
         let mut lists_memory = reserve("the sampled lists", 0)?;
-        let BatchSeeds { positions, ids } = order.order.batch(index)?;
-        let seed_times = self.times.as_ref().map(|times| times.of(&positions));
-        let sample = self.sample(&ids, seed_times.as_deref(), epoch, index, &mut lists_memory)?;
+        let input_positions = order.order.batch(index)?;
+        let seed_times = self.times.as_ref().map(|times| times.of(&input_positions));
+        // Processes that share an epoch have batches of their own numbers.
+        let number = index * self.options.world_size + self.options.rank;
+        let lists = self.dataset.graph().lists(self.options.direction)?;
+        let key = (self.options.seed, epoch, number);
+        let start = self.start.batch(&input_positions, key, &lists, self.options.direction)?;
+        let (sample, link_ends) =
+            self.sample(&lists, &start, seed_times.as_deref(), epoch, number, &mut lists_memory)?;
         let memory = BatchMemory { parts: [seeds_memory, lists_memory] };
-        let input_positions = positions;
-        Ok(SampledBatch { index, batch_size, sample, input_positions, seed_times, memory })
+        Ok(SampledBatch {
+            index,
+            batch_size,
+            sample,
+            input_positions,
+            seed_times,
+            link_ends,
+            memory,
+        })
     }
 
     /// The rows of a sampled batch, read for it alone.
@@ -224,7 +268,6 @@ impl NeighborLoader {
         if self.options.original {
             self.dataset.ids().make_original(&mut sampled.sample.nodes)?;
         }
-        self.sums.count_batch();
         Ok(sampled.with_rows(columns, edge_columns))
     }
 
@@ -236,56 +279,68 @@ impl NeighborLoader {
         let (rows, work) = self.delivery_bytes(sampled);
         let lists = sampled.memory.bytes();
         let budget = self.dataset.budget();
+        let wanted = rows.saturating_add(work).saturating_add(lists);
         let error = graphmill_disk::Error::Budget {
             what: format!("batch {} of epoch {epoch} with its rows", sampled.index),
-            wanted: rows.saturating_add(work).saturating_add(lists),
+            wanted,
             free: budget.free().saturating_add(self.buffers.idle()).saturating_add(lists),
             total: budget.total(),
         };
         error.into()
     }
 
+    /// The neighbourhood of a start, and the local ids of the ends of links.
     fn sample(
         &self,
-        seeds: &[i64],
+        lists: &Lists<'_>,
+        start: &BatchStart,
         times: Option<&[i64]>,
         epoch: u64,
-        index: u64,
+        number: u64,
         memory: &mut Reservation,
-    ) -> Result<Sample> {
-        let options = self.options.fanout().epoch(epoch).batch(index);
-        let start = self.start(seeds, times)?;
+    ) -> Result<(Sample, Option<Vec<i64>>)> {
+        let options = self.options.fanout().epoch(epoch).batch(number);
         let follow = self.options.direction;
-        let lists = self.dataset.graph().lists(follow)?;
+        let of_owner = |times: &[i64]| start.owners.iter().map(|&owner| times[owner]).collect();
+        let times: Option<Vec<i64>> = times.map(of_owner);
+        let node_times = self.node_times.as_ref().map(Table::as_i64).transpose()?;
         let idle = with_unlocked(&self.idle, Vec::pop).flatten();
         let mut scratch = match idle {
             Some(scratch) => scratch,
             None => Scratch::within(self.dataset.budget())?,
         };
-        let sampled = sample_within(&lists, start, &options, follow, &mut scratch, memory);
+        let seeds = sampler::Seeds::new(&start.ids);
+        let seeds = times.as_deref().map_or(seeds, |times| seeds.times(times));
+        let seeds = node_times.map_or(seeds, |times| seeds.node_times(times));
+        let seeds = start.excluded.as_ref().map_or(seeds, |edges| seeds.excluded(edges));
+        let sampled = if start.links.is_none() {
+            let sample = sample_within(lists, seeds, &options, follow, &mut scratch, memory);
+            sample.map(|sample| (sample, None))
+        } else {
+            let sample = sample_ends_within(lists, seeds, &options, follow, &mut scratch, memory);
+            sample.map(|(mut sample, ends)| {
+                // A tree is told by its link.
+                for tree in &mut sample.batch {
+                    *tree = start.owners[*tree as usize] as i64;
+                }
+                (sample, Some(ends))
+            })
+        };
         with_unlocked(&self.idle, |idle| idle.push(scratch));
         Ok(sampled?)
     }
 
     /// Fails if the graph cannot be sampled as the options say: what the sampler refuses, it refuses for no seeds too.
     fn check_sampling(&self) -> Result<()> {
-        let follow = self.options.direction;
-        let start = self.start(&[], self.times.is_some().then_some(&[]))?;
-        let lists = self.dataset.graph().lists(follow)?;
-        sampler::sample(&lists, start, &self.options.fanout(), follow, &mut Scratch::new())?;
+        let lists = self.dataset.graph().lists(self.options.direction)?;
+        let nothing =
+            BatchStart { ids: Vec::new(), links: None, owners: Vec::new(), excluded: None };
+        let times = self.times.is_some().then_some(&[][..]);
+        let mut memory = Budget::unlimited().reserve(0, "a batch of nothing")?;
+        self.sample(&lists, &nothing, times, 0, 0, &mut memory)?;
+        // The work memory that this left is not paid for as long as nothing is sampled.
+        with_unlocked(&self.idle, Vec::clear);
         Ok(())
-    }
-
-    /// Seeds with all that belongs to them.
-    fn start<'a>(
-        &'a self,
-        seeds: &'a [i64],
-        times: Option<&'a [i64]>,
-    ) -> Result<sampler::Seeds<'a>> {
-        let start = sampler::Seeds::new(seeds);
-        let start = times.map_or(start, |times| start.times(times));
-        let node_times = self.node_times.as_ref().map(Table::as_i64).transpose()?;
-        Ok(node_times.map_or(start, |times| start.node_times(times)))
     }
 
     /// The order of an epoch: that of the last call if it is the same epoch, else a new one.
@@ -300,10 +355,9 @@ impl NeighborLoader {
         if let Some(order) = with_unlocked(&self.latest, same).flatten() {
             return Ok(order);
         }
-        let order = EpochOrder::new(self.seeds.clone(), self.options.batch_size)?
-            .drop_last(self.options.drop_last);
+        let order = self.options.order(self.start.len())?;
         let bytes =
-            if self.options.shuffle { EpochOrder::shuffled_bytes(self.seeds.len()) } else { 0 };
+            if self.options.shuffle { EpochOrder::shuffled_bytes(self.start.len()) } else { 0 };
         let memory =
             self.dataset.budget().reserve(bytes, &format!("the seed order of epoch {epoch}"))?;
         let order =

@@ -2,7 +2,7 @@
 //! Users fill it in, [`NeighborLoader::new`](crate::NeighborLoader::new) checks it against the dataset. It holds
 //! choices only and knows no dataset.
 
-use crate::{Reading, SeedTimes};
+use crate::{EpochOrder, Reading, Result, SeedTimes};
 use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Method, Strategy, Subgraph};
 
@@ -18,6 +18,10 @@ pub struct LoaderOptions {
     pub shuffle: bool,
     /// Whether a last batch that is not full is left out.
     pub drop_last: bool,
+    /// Which of the processes that share the seeds of an epoch this is.
+    pub rank: u64,
+    /// How many processes share the seeds of an epoch.
+    pub world_size: u64,
     /// Whether one edge may be picked several times.
     pub replace: bool,
     /// Whether edges are picked in proportion to their stored weights.
@@ -42,6 +46,8 @@ pub struct LoaderOptions {
     pub columns: Option<Vec<String>>,
     /// The edge tables whose rows are delivered; None delivers all if edge ids are stored, else none.
     pub edge_columns: Option<Vec<String>>,
+    /// Finished batches that wait for the consumer; with 0, a batch is made when it is asked for.
+    pub prefetch: usize,
     /// How rows are read.
     pub backend: Reading,
     /// The most batches that are read together; None reads as many as the memory allows.
@@ -66,6 +72,8 @@ impl LoaderOptions {
             batch_size: 1,
             shuffle: false,
             drop_last: false,
+            rank: 0,
+            world_size: 1,
             replace: false,
             weighted: false,
             disjoint: false,
@@ -78,6 +86,7 @@ impl LoaderOptions {
             direction: Direction::In,
             columns: None,
             edge_columns: None,
+            prefetch: 2,
             backend: Reading::Auto,
             window: None,
             hot_memory: None,
@@ -101,6 +110,11 @@ impl LoaderOptions {
     /// Leaves out a last batch that is not full.
     pub fn drop_last(self, drop_last: bool) -> Self {
         LoaderOptions { drop_last, ..self }
+    }
+
+    /// Delivers the share of one of several processes; see [`EpochOrder::share`].
+    pub fn share(self, rank: u64, world_size: u64) -> Self {
+        LoaderOptions { rank, world_size, ..self }
     }
 
     /// Lets an edge be picked several times.
@@ -163,6 +177,11 @@ impl LoaderOptions {
         LoaderOptions { edge_columns, ..self }
     }
 
+    /// Sets how many finished batches wait for the consumer.
+    pub fn prefetch(self, prefetch: usize) -> Self {
+        LoaderOptions { prefetch, ..self }
+    }
+
     /// Sets how rows are read.
     pub fn backend(self, backend: impl Into<Reading>) -> Self {
         LoaderOptions { backend: backend.into(), ..self }
@@ -197,6 +216,12 @@ impl LoaderOptions {
     pub fn original(self, original: bool) -> Self {
         LoaderOptions { original, ..self }
     }
+    /// The order of so many seeds in an epoch, not shuffled yet.
+    pub(crate) fn order(&self, seeds: usize) -> Result<EpochOrder> {
+        let order = EpochOrder::new(seeds, self.batch_size)?.drop_last(self.drop_last);
+        order.share(self.rank, self.world_size)
+    }
+
     /// What is asked of the sampler, for any batch.
     pub(crate) fn fanout(&self) -> FanoutOptions {
         FanoutOptions::new(self.fanouts.as_slice())

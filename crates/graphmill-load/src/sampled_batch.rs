@@ -13,13 +13,24 @@ pub(crate) struct SampledBatch {
     pub(crate) sample: Sample,
     pub(crate) input_positions: Vec<i64>,
     pub(crate) seed_times: Option<Vec<i64>>,
+    pub(crate) link_ends: Option<Vec<i64>>,
     pub(crate) memory: BatchMemory,
 }
 
 impl SampledBatch {
     /// The finished batch.
     pub(crate) fn with_rows(self, columns: Vec<Column>, edge_columns: Vec<Column>) -> Batch {
-        let SampledBatch { batch_size, sample, input_positions, seed_times, memory, .. } = self;
-        Batch { batch_size, sample, input_positions, seed_times, columns, edge_columns, memory }
+        let SampledBatch { batch_size, sample, input_positions, seed_times, .. } = self;
+        let (link_ends, memory) = (self.link_ends, self.memory);
+        Batch {
+            batch_size,
+            sample,
+            input_positions,
+            seed_times,
+            link_ends,
+            columns,
+            edge_columns,
+            memory,
+        }
     }
 }

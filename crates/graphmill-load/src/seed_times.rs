@@ -2,6 +2,7 @@
 //! A loader looks the times up once, when it is made; sampling asks for those of a batch by the positions of its seeds.
 //! What the times are compared with is the sampler's affair.
 
+use crate::start::Start;
 use crate::{Error, Result};
 use graphmill_disk::Reservation;
 use graphmill_format::ElementType;
@@ -25,21 +26,25 @@ pub(crate) struct KnownTimes {
 }
 
 impl SeedTimes {
-    /// Looks the times up; `seeds` are numbers of nodes that exist.
-    pub(crate) fn known(&self, dataset: &Dataset, seeds: &[i64]) -> Result<KnownTimes> {
-        let what = format!("the times of {} seeds", seeds.len());
-        let memory = dataset.budget().reserve(8 * seeds.len() as u64, &what)?;
-        let times = match self {
-            SeedTimes::Given(times) if times.len() == seeds.len() => times.clone(),
-            SeedTimes::Given(times) => {
-                let (found, expected) = (times.len() as u64, seeds.len() as u64);
+    /// Looks the times up.
+    pub(crate) fn known(&self, dataset: &Dataset, start: &Start) -> Result<KnownTimes> {
+        let count = start.len();
+        let what = format!("the times of {count} seeds");
+        let memory = dataset.budget().reserve(8 * count as u64, &what)?;
+        let times = match (self, start) {
+            (SeedTimes::Given(times), _) if times.len() == count => times.clone(),
+            (SeedTimes::Given(times), _) => {
+                let (found, expected) = (times.len() as u64, count as u64);
                 let error = graphmill_sample::Error::Times { what: "seed times", found, expected };
                 return Err(error.into());
             }
-            SeedTimes::Table(name) => {
+            (SeedTimes::Table(name), Start::Nodes { seeds, .. }) => {
                 let table = time_table(dataset, name)?;
                 let times = table.as_i64()?;
                 seeds.iter().map(|&seed| times[seed as usize]).collect()
+            }
+            (SeedTimes::Table(name), Start::Links(_)) => {
+                return Err(Error::LinkTimes { name: name.clone() });
             }
         };
         Ok(KnownTimes { times, _memory: memory })

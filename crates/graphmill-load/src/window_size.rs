@@ -5,6 +5,7 @@
 use crate::NeighborLoader;
 use crate::hot_ids::HotIds;
 use crate::sampled_batch::SampledBatch;
+use crate::stages::FINISHED_SHARE;
 use crate::window::WindowPlan;
 
 /// More batches than this gain little and make the next one wait.
@@ -46,12 +47,15 @@ impl NeighborLoader {
         (rows, self.columns.work_bytes(nodes).max(self.edge_columns.work_bytes(edges)))
     }
 
-    /// Bytes of `free` that a window may take, if batches are like this one: enough is left for reading, for the batch
-    /// that is delivered next, and for the one before it. The window before stays until the next is read, so each has
-    /// half.
+    /// Bytes of `free` that a window may take, if batches are like this one: enough is left for reading, for the batch in
+    /// use, the one that is put together and those that wait. The window before stays while the next is read and the lists
+    /// of the one after are sampled, so each has two fifths.
     pub(crate) fn window_limit(&self, free: u64, sampled: &SampledBatch) -> u64 {
         let (rows, work) = self.delivery_bytes(sampled);
-        free.saturating_sub(rows.saturating_mul(2).saturating_add(work)) / 2
+        let waiting =
+            rows.saturating_mul(self.options().prefetch as u64).min(free / FINISHED_SHARE);
+        let left = free.saturating_sub(rows.saturating_mul(2).saturating_add(work));
+        left.saturating_sub(waiting) / 5 * 2
     }
 
     /// Bytes of `free` that hot rows may take, if `batches` like this one are still to come: two of them must still fit,

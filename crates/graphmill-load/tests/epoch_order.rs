@@ -4,7 +4,7 @@ use graphmill_load::{EpochOrder, Error};
 use proptest::prelude::*;
 
 fn positions(order: &EpochOrder) -> Vec<i64> {
-    (0..order.num_batches()).flat_map(|index| order.batch(index).unwrap().positions).collect()
+    (0..order.num_batches()).flat_map(|index| order.batch(index).unwrap()).collect()
 }
 
 proptest! {
@@ -12,14 +12,10 @@ proptest! {
     fn an_epoch_visits_every_seed_once(
         count in 0_i64..200, batch_size in 1_usize..50, seed: u64, epoch: u64, shuffle: bool,
     ) {
-        let seeds: Vec<i64> = (0..count).map(|position| 1000 - position * 3).collect();
-        let order = EpochOrder::new(seeds.clone(), batch_size).unwrap();
+        let order = EpochOrder::new(count as usize, batch_size).unwrap();
         let order = if shuffle { order.shuffled(seed, epoch) } else { order };
         for index in 0..order.num_batches() {
-            let batch = order.batch(index).unwrap();
-            prop_assert_eq!(batch.ids.len(), order.batch_len(index).unwrap());
-            let ids: Vec<i64> = batch.positions.iter().map(|&at| seeds[at as usize]).collect();
-            prop_assert_eq!(batch.ids, ids);
+            prop_assert_eq!(order.batch(index).unwrap().len(), order.batch_len(index).unwrap());
         }
         let visited = positions(&order);
         let mut sorted = visited.clone();
@@ -33,11 +29,34 @@ proptest! {
         prop_assert_eq!(whole.num_batches(), (count as usize / batch_size) as u64);
         prop_assert_eq!(order.num_batches(), (count as usize).div_ceil(batch_size) as u64);
     }
+
+    /// Written as PyTorch's `DistributedSampler` describes it: lengthen or shorten, then take every n-th.
+    #[test]
+    fn shares_are_those_of_a_list_that_was_made_even(
+        count in 0_usize..100, batch_size in 1_usize..20, world_size in 1_u64..12,
+        seed: u64, epoch: u64, drop_last: bool,
+    ) {
+        let order = EpochOrder::new(count, batch_size).unwrap().shuffled(seed, epoch);
+        let mut even = positions(&order);
+        let world = world_size as usize;
+        let length = if drop_last { count / world * world } else { count.div_ceil(world) * world };
+        even = even.iter().cycle().take(if count == 0 { 0 } else { length }).copied().collect();
+        for rank in 0..world_size {
+            let share = order.clone().drop_last(drop_last).share(rank, world_size).unwrap();
+            let mut expected: Vec<i64> =
+                even.iter().skip(rank as usize).step_by(world).copied().collect();
+            prop_assert_eq!(share.len(), expected.len());
+            if drop_last {
+                expected.truncate(expected.len() / batch_size * batch_size);
+            }
+            prop_assert_eq!(positions(&share), expected);
+        }
+    }
 }
 
 #[test]
 fn an_order_is_the_same_for_ever() {
-    let order = EpochOrder::new((0..10).collect::<Vec<i64>>(), 4).unwrap();
+    let order = EpochOrder::new(10, 4).unwrap();
     let of = |seed, epoch| positions(&order.clone().shuffled(seed, epoch));
     assert_eq!([of(0, 0), of(0, 1), of(1, 0)], GOLDEN);
 }
@@ -51,11 +70,15 @@ const GOLDEN: [[i64; 10]; 3] = [
 
 #[test]
 fn impossible_batches_are_refused() {
-    assert!(matches!(EpochOrder::new(vec![1], 0), Err(Error::BatchSize)));
-    let order = EpochOrder::new(vec![1, 2, 3], usize::MAX).unwrap();
-    assert_eq!(order.batch(0).unwrap().ids, [1, 2, 3]);
+    assert!(matches!(EpochOrder::new(1, 0), Err(Error::BatchSize)));
+    let order = EpochOrder::new(3, usize::MAX).unwrap();
+    assert_eq!(order.batch(0).unwrap(), [0, 1, 2]);
     for index in [1, u64::MAX] {
         let error = order.batch(index).unwrap_err();
         assert!(matches!(error, Error::BatchOutOfRange { count: 1, .. }), "{error}");
+    }
+    assert!(order.clone().share(2, 3).is_ok());
+    for (rank, world_size) in [(3, 3), (0, 0)] {
+        assert!(matches!(order.clone().share(rank, world_size), Err(Error::Rank { .. })));
     }
 }

@@ -125,6 +125,7 @@ impl From<load::Error> for Raised {
             load::Error::Store(error) => error.into(),
             load::Error::Disk(error) => error.into(),
             load::Error::Sample(error) => (*error).into(),
+            load::Error::Forked | load::Error::Panicked { .. } => raise("LoaderError", &error),
             load::Error::RowOutOfRange { .. } => Raised(PyIndexError::new_err(error.to_string())),
             _ => Raised(PyValueError::new_err(error.to_string())),
         }

@@ -1,4 +1,4 @@
-//! What `graphmill.NeighborLoader` iterates over: batches made on request, by any thread.
+//! What loaders iterate over: batches made ahead by threads of Rust, which never need the GIL.
 
 use crate::dataset::Dataset;
 use crate::errors::Result;
@@ -7,17 +7,21 @@ use crate::ids;
 use crate::memory::size_of;
 use crate::sample::{int64, parse_method, parse_subgraph, parse_temporal};
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
-use graphmill::disk::anonymous_memory;
+use graphmill::disk::{Backend, anonymous_memory, ring_available};
 use graphmill::format::ElementType;
 use graphmill::load::{
-    self, BatchMemory, Column, LoaderOptions, ReadStats, Reading, RowBuffer, SeedTimes, Seeds,
+    self, Awaited, BatchMemory, Column, LinkSeeds, LoaderOptions, Negatives, ReadStats, Reading,
+    RowBuffer, SeedTimes, Seeds,
 };
 use numpy::PyArray1;
 use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// How often a waiting caller listens for signals.
+const LISTENING: Duration = Duration::from_millis(20);
 
 /// Batches of a dataset by epoch and index.
 #[pyclass(frozen, module = "graphmill._native")]
@@ -31,24 +35,29 @@ impl BatchSource {
     fn new(
         py: Python<'_>,
         dataset: &Dataset,
-        seeds: &Bound<'_, PyAny>,
+        start: &Bound<'_, PyAny>,
         options: LoaderWishes<'_>,
     ) -> Result<Self> {
         let options = options.read()?;
         let dataset = dataset.inner();
-        let seeds = read_seeds(seeds, dataset.ids().are_text())?;
-        let loader = py.detach(|| load::NeighborLoader::over(dataset, seeds, options))?;
+        let are_text = dataset.ids().are_text();
+        let loader = match start.cast::<PyDict>() {
+            Ok(links) => {
+                let links = links.extract::<LinkWishes<'_>>()?.read(are_text)?;
+                py.detach(|| load::NeighborLoader::over_links(dataset, links, options))?
+            }
+            Err(_) => {
+                let seeds = read_seeds(start, are_text)?;
+                py.detach(|| load::NeighborLoader::over(dataset, seeds, options))?
+            }
+        };
         Ok(BatchSource { loader: Arc::new(loader) })
     }
 
-    /// Samples and reads one batch.
-    fn batch(&self, py: Python<'_>, epoch: u64, index: u64) -> Result<RawBatch> {
-        Ok(RawBatch::of(py.detach(|| self.loader.batch(epoch, index))?))
-    }
-
-    /// The batches of an epoch from `first` on.
-    fn epoch(&self, epoch: u64, first: u64) -> EpochStream {
-        EpochStream { batches: Mutex::new(self.loader.epoch(epoch, first)) }
+    /// The batches of an epoch from `first` on, or every `step`-th of them.
+    fn epoch(&self, epoch: u64, first: u64, step: u64) -> EpochStream {
+        let batches = Mutex::new(self.loader.every(epoch, first, step));
+        EpochStream { batches, process: std::process::id() }
     }
 
     /// What the loader has done so far.
@@ -59,9 +68,24 @@ impl BatchSource {
         entries.set_item("windows", stats.windows)?;
         entries.set_item("largest_window", stats.largest_window)?;
         entries.set_item("hot_rows", stats.hot_rows)?;
+        entries.set_item("seconds_starved", stats.starved.as_secs_f64())?;
+        entries.set_item("seconds_blocked", stats.blocked.as_secs_f64())?;
+        entries.set_item("seconds_sampling", stats.sampling.as_secs_f64())?;
+        entries.set_item("seconds_reading", stats.reading.as_secs_f64())?;
+        entries.set_item("seconds_assembling", stats.assembly.as_secs_f64())?;
+        entries.set_item("bound", stats.bound().map(|bound| bound.to_string()))?;
         entries.set_item("peak_memory", stats.peak_memory)?;
         entries.set_item("anonymous_memory", anonymous_memory())?;
         Ok(entries)
+    }
+
+    /// Why rows were read in a slower way than was asked for; None if they were not.
+    fn slow_reading(&self) -> Option<String> {
+        let asked = self.loader.options().backend;
+        let wants_rings = matches!(asked, Reading::Auto | Reading::Ring);
+        let is_slow = self.loader.stats().reads.backend == Some(Backend::Pread);
+        let denied = ring_available().err()?;
+        (wants_rings && is_slow).then(|| denied.to_string())
     }
 
     fn __len__(&self) -> usize {
@@ -99,8 +123,11 @@ struct LoaderWishes<'py> {
     time_window: Option<u64>,
     subgraph: String,
     direction: String,
+    rank: u64,
+    world_size: u64,
     seed: u64,
     threads: usize,
+    prefetch: usize,
     backend: String,
     window: Option<usize>,
     hot_memory: Option<Bound<'py, PyAny>>,
@@ -126,8 +153,10 @@ impl LoaderWishes<'_> {
             .time_window(self.time_window)
             .subgraph(parse_subgraph(&self.subgraph)?)
             .direction(parse_direction(&self.direction)?)
+            .share(self.rank, self.world_size)
             .seed(self.seed)
             .threads(self.threads)
+            .prefetch(self.prefetch)
             .backend(self.backend.parse::<Reading>()?)
             .window(self.window)
             .hot_memory(hot_memory)
@@ -173,17 +202,67 @@ pub fn read_stats<'py>(py: Python<'py>, stats: &ReadStats) -> PyResult<Bound<'py
 #[pyclass(frozen, module = "graphmill._native")]
 pub struct EpochStream {
     batches: Mutex<load::EpochBatches>,
+    /// The process that the threads belong to; others must not even look whether the lock is free.
+    process: u32,
 }
 
 #[pymethods]
 impl EpochStream {
-    /// Makes the next batch; None after the last. After an error there are no more.
+    /// Waits for the next batch; None after the last. After an error there are no more.
+    ///
+    /// Signals are listened to meanwhile: what a handler raises is raised here.
     fn take(&self, py: Python<'_>) -> Result<Option<RawBatch>> {
-        let next = py.detach(|| {
-            let mut batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner);
-            batches.next().transpose()
-        })?;
-        Ok(next.map(RawBatch::of))
+        if self.process != std::process::id() {
+            return Err(load::Error::Forked.into());
+        }
+        loop {
+            let awaited = py.detach(|| self.lock().await_next(Some(LISTENING)))?;
+            match awaited {
+                Awaited::Batch(batch) => return Ok(Some(RawBatch::of(batch))),
+                Awaited::NotYet => py.check_signals()?,
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// Ends the epoch and waits until its threads have gone.
+    fn stop(&self, py: Python<'_>) {
+        if self.process == std::process::id() {
+            py.detach(|| self.lock().stop());
+        }
+    }
+}
+
+impl EpochStream {
+    /// Whole even after a panic: batches are taken out by one step each.
+    fn lock(&self) -> MutexGuard<'_, load::EpochBatches> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Pairs of nodes to start from, as one dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct LinkWishes<'py> {
+    sources: Bound<'py, PyAny>,
+    destinations: Bound<'py, PyAny>,
+    binary: Option<f64>,
+    triplet: Option<usize>,
+    strict: bool,
+    exclude: bool,
+}
+
+impl LinkWishes<'_> {
+    fn read(&self, are_text: bool) -> Result<LinkSeeds> {
+        let negatives = match (self.binary, self.triplet) {
+            (Some(ratio), _) => Negatives::Binary(ratio),
+            (None, Some(each)) => Negatives::Triplet(each),
+            (None, None) => Negatives::None,
+        };
+        let sources = read_ids(&self.sources, "edge_label_index[0]", are_text)?;
+        let destinations = read_ids(&self.destinations, "edge_label_index[1]", are_text)?;
+        let links = LinkSeeds::new(sources, destinations);
+        Ok(links.negatives(negatives).strict(self.strict).exclude(self.exclude))
     }
 }
 
@@ -195,11 +274,16 @@ fn read_seeds(seeds: &Bound<'_, PyAny>, are_text: bool) -> Result<Seeds> {
     if let Ok(split) = seeds.extract::<String>() {
         return Ok(Seeds::Split(split));
     }
+    read_ids(seeds, "seeds", are_text)
+}
+
+/// Ids of the source.
+fn read_ids(ids: &Bound<'_, PyAny>, what: &str, are_text: bool) -> Result<Seeds> {
     if are_text {
-        let names = ids::read_names(seeds, "seeds")?;
+        let names = ids::read_names(ids, what)?;
         return Ok(Seeds::Names(names.iter().map(|name| name.to_string()).collect()));
     }
-    Ok(Seeds::Original(ids::read(seeds, "seeds")?.as_slice()?.to_vec()))
+    Ok(Seeds::Original(ids::read(ids, what)?.as_slice()?.to_vec()))
 }
 
 /// A finished batch; holds its part of the budget as long as it lives.
@@ -227,6 +311,7 @@ impl RawBatch {
             sample,
             input_positions,
             seed_times,
+            link_ends,
             columns,
             edge_columns,
             memory,
@@ -249,6 +334,9 @@ impl RawBatch {
         }
         if let Some(times) = seed_times {
             entries.set_item("seed_time", int64(py, times, torch)?)?;
+        }
+        if let Some(ends) = link_ends {
+            entries.set_item("link_ends", int64(py, ends, torch)?)?;
         }
         entries.set_item("batch_size", batch_size)?;
         entries.set_item("num_sampled_nodes", sample.nodes_per_hop)?;

@@ -48,7 +48,7 @@ mod walk;
 pub use error::{Error, Result};
 pub use fanout::{
     Batches, Exclude, ExcludedEdges, FanoutOptions, LinkSample, Links, Method, Seeds, Strategy,
-    Subgraph, check_fanouts, check_seeds, sample, sample_batches, sample_links,
+    Subgraph, check_fanouts, check_seeds, sample, sample_batches, sample_ends_within, sample_links,
     sample_links_within, sample_within,
 };
 pub use matrix::{neighbour_matrix, neighbour_matrix_over};

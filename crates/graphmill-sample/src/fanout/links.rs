@@ -100,22 +100,38 @@ pub fn sample_links_within(
     super::check_seeds(sources, topology.num_nodes())?;
     super::check_seeds(destinations, topology.num_nodes())?;
     let ends = [sources, destinations].concat();
-    let (seeds, labels) = if options.disjoint || times.is_some() {
-        let labels = (0..ends.len() as i64).collect();
-        (ends, labels)
-    } else {
-        distinct(&ends)
-    };
     let times = times.map(|times| [times, times].concat());
     let excluded = match exclude {
         Exclude::None => None,
         _ => Some(ExcludedEdges::new(sources, destinations, exclude == Exclude::Both)),
     };
     let start =
-        Seeds { ids: &seeds, times: times.as_deref(), node_times, excluded: excluded.as_ref() };
-    let sample = sample_within(topology, start, options, follow, scratch, memory)?;
+        Seeds { ids: &ends, times: times.as_deref(), node_times, excluded: excluded.as_ref() };
+    let (sample, labels) = sample_ends_within(topology, start, options, follow, scratch, memory)?;
     let (link_row, link_col) = labels.split_at(count);
     Ok(LinkSample { sample, link_row: link_row.to_vec(), link_col: link_col.to_vec() })
+}
+
+/// Samples the neighbourhood of the ends of links, in whatever way they belong together, and gives the local id of each.
+///
+/// In one tree the seeds are the distinct ends in ascending order; with disjoint trees, or times, each end has a tree of its
+/// own.
+pub fn sample_ends_within(
+    topology: &(impl Topology + ?Sized),
+    ends: Seeds<'_>,
+    options: &FanoutOptions,
+    follow: Direction,
+    scratch: &mut Scratch,
+    memory: &mut Reservation,
+) -> Result<(Sample, Vec<i64>)> {
+    super::check_seeds(ends.ids, topology.num_nodes())?;
+    if options.disjoint || ends.times.is_some() {
+        let labels = (0..ends.ids.len() as i64).collect();
+        return Ok((sample_within(topology, ends, options, follow, scratch, memory)?, labels));
+    }
+    let (seeds, labels) = distinct(ends.ids);
+    let ends = Seeds { ids: &seeds, ..ends };
+    Ok((sample_within(topology, ends, options, follow, scratch, memory)?, labels))
 }
 
 /// The distinct numbers in ascending order, and where each of `ends` is among them.

@@ -25,7 +25,9 @@ use rule::Rule;
 
 pub use batches::{Batches, sample_batches};
 pub use excluded::ExcludedEdges;
-pub use links::{Exclude, LinkSample, Links, sample_links, sample_links_within};
+pub use links::{
+    Exclude, LinkSample, Links, sample_ends_within, sample_links, sample_links_within,
+};
 pub use options::{FanoutOptions, Method, Seeds, Strategy, Subgraph, check_fanouts, check_seeds};
 pub(crate) use picker::Picker;
 

@@ -1,0 +1,50 @@
+//! The thread that samples batches ahead, one after the other.
+//! It goes as far ahead as the next window may need, and passes sampled batches on to be read. Which rows they want is
+//! none of its business.
+
+use super::Shared;
+use crate::Result;
+use crate::sampled_batch::SampledBatch;
+use std::time::Instant;
+
+pub(super) fn run(shared: &Shared) {
+    let mut index = shared.course.next;
+    while index < shared.loader.len() {
+        let has_room = shared.wait(|state| {
+            let room = state.sampled.len() < state.ahead;
+            (room && shared.is_time(state)).then_some(())
+        });
+        if has_room.is_none() {
+            return;
+        }
+        let Some(sampled) = sample(shared, index) else { return };
+        let failed = sampled.is_err();
+        shared.change(|state| {
+            state.sampled.push_back(sampled);
+            state.under_way += 1;
+        });
+        if failed {
+            break;
+        }
+        index = index.saturating_add(shared.course.step);
+    }
+    shared.change(|state| state.all_sampled = true);
+}
+
+/// One batch, when there is memory for it; the shortage if nobody will give any back; None if everything is to stop.
+fn sample(shared: &Shared, index: u64) -> Option<Result<SampledBatch>> {
+    let loader = &shared.loader;
+    loop {
+        let began = Instant::now();
+        let outcome = loader.buffers.with_room(|| loader.sampled(shared.course.epoch, index));
+        loader.sums.sampling(began.elapsed());
+        match outcome {
+            Err(error) if error.is_budget() => {
+                if !shared.wait_for_memory(|state| state.under_way == 0)? {
+                    return Some(Err(error));
+                }
+            }
+            outcome => return Some(outcome),
+        }
+    }
+}

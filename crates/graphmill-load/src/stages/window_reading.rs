@@ -1,0 +1,286 @@
+//! The thread that reads rows, as many batches at a time as the memory allows.
+//! Batches whose rows are in the page cache pass, since there is nothing to plan. Others become windows: one is read while
+//! the batches of the one before are put together. Memory that is short makes windows shorter, and batches that fit into
+//! none are read by themselves, further down.
+
+use super::{ReadyBatch, Shared, Windows};
+use crate::columns::Columns;
+use crate::hot_ids::HotIds;
+use crate::hot_rows::HotRows;
+use crate::sampled_batch::SampledBatch;
+use crate::window::{Window, WindowPlan};
+use crate::window_size::{MOST_BATCHES, missing};
+use crate::{Batch, Error, NeighborLoader, ReadStats, Result};
+use graphmill_sample::Sample;
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+/// Batches that wait to be put together if nothing was read for them.
+const PASSED: usize = 2;
+
+pub(super) fn run(shared: &Shared) {
+    let mut reader = WindowReader {
+        shared,
+        pending: VecDeque::new(),
+        failure: None,
+        before: None,
+        older: Weak::new(),
+        width: 1,
+        distinct_share: 1.0,
+    };
+    let failure = loop {
+        match reader.next_window() {
+            Ok(true) => {}
+            Ok(false) => break reader.failure.take(),
+            Err(error) => break Some(error),
+        }
+    };
+    // What was read may be needed no more.
+    drop(reader);
+    shared.change(|state| {
+        state.ready.extend(failure.map(Err));
+        state.all_ready = true;
+    });
+}
+
+struct WindowReader<'a> {
+    shared: &'a Shared,
+    /// Sampled, and in no window yet.
+    pending: VecDeque<SampledBatch>,
+    /// What ended the sampling; passed on after all that was sampled before.
+    failure: Option<Error>,
+    /// The window that was read last; the next takes rows from it.
+    before: Option<Arc<Windows>>,
+    /// The window before that one, while batches are still put together from it.
+    older: Weak<Windows>,
+    /// How many batches the next window may have: the first come soon, later windows are long.
+    width: usize,
+    /// What part of the rows that batches lack was distinct in the window before.
+    distinct_share: f64,
+}
+
+impl WindowReader<'_> {
+    /// Makes batches ready; false if there are no more, or everything is to stop.
+    fn next_window(&mut self) -> Result<bool> {
+        if self.pending.is_empty() && !self.await_sampled() {
+            return Ok(false);
+        }
+        let loader = &self.shared.loader;
+        let Sample { nodes, edge_ids, .. } = &self.pending[0].sample;
+        let cold_nodes = WindowPlan::can_hold(self.num_nodes(), nodes.len())
+            && loader.columns.are_cold(nodes)?;
+        let cold_edges = WindowPlan::can_hold(self.num_edges(), edge_ids.len())
+            && loader.edge_columns.are_cold(edge_ids)?;
+        if !cold_nodes && !cold_edges {
+            self.before = None;
+            return Ok(self.pass());
+        }
+        let older = self.older.clone();
+        if self.shared.wait(|_| (older.strong_count() == 0).then_some(())).is_none() {
+            return Ok(false);
+        }
+        let began = Instant::now();
+        let hot = if cold_nodes { self.hot()? } else { None };
+        let count = self.form(hot.as_ref().map(|hot| &hot.ids));
+        let outcome = self.read(count, cold_nodes.then_some(hot), cold_edges);
+        self.shared.loader.sums.reading(began.elapsed());
+        let (windows, count) = outcome?;
+        self.push(windows, count);
+        Ok(true)
+    }
+
+    /// Hands the first batch on as it is; false if everything is to stop.
+    fn pass(&mut self) -> bool {
+        let room = self.shared.wait(|state| (state.ready.len() < PASSED).then_some(()));
+        if room.is_some() {
+            self.push(Arc::default(), 1);
+        }
+        room.is_some()
+    }
+
+    fn push(&mut self, windows: Arc<Windows>, count: usize) {
+        let batches = self.pending.drain(..count).enumerate();
+        let ready: Vec<Result<ReadyBatch>> = batches
+            .map(|(place, sampled)| Ok(ReadyBatch { sampled, windows: windows.clone(), place }))
+            .collect();
+        self.shared.change(|state| state.ready.extend(ready));
+    }
+
+    /// Takes one more sampled batch; false if there is none, or if waiting for it would take memory that is short.
+    fn await_sampled(&mut self) -> bool {
+        let Self { shared, pending, before, failure, .. } = self;
+        let sampled = shared.wait(|state| {
+            if let Some(sampled) = state.sampled.pop_front() {
+                return Some(Some(sampled));
+            }
+            if state.short > 0 {
+                *before = None;
+            }
+            (state.all_sampled || (state.short > 0 && !pending.is_empty())).then_some(None)
+        });
+        match sampled.flatten() {
+            Some(Ok(sampled)) => pending.push_back(sampled),
+            Some(Err(error)) => {
+                *failure = Some(error);
+                return false;
+            }
+            None => return false,
+        }
+        true
+    }
+
+    /// The hot rows; made by the first who needs them, if there is memory for any.
+    fn hot(&mut self) -> Result<Option<Arc<HotRows>>> {
+        let Shared { loader, course, .. } = self.shared;
+        if let Some(known) = loader.known_hot_rows() {
+            return Ok(known);
+        }
+        while self.pending.len() < loader.presampled() && self.await_sampled() {}
+        let free = loader.dataset().budget().free();
+        let batches = (loader.len() - self.pending[0].index).div_ceil(course.step);
+        let bytes = loader.hot_bytes(free, &self.pending[0], batches);
+        let lists: Vec<&[i64]> =
+            self.pending.iter().map(|sampled| sampled.sample.nodes.as_slice()).collect();
+        loader.make_hot_rows(bytes, &lists)
+    }
+
+    /// How many of the pending batches the next window has: as many as fit, and at least one.
+    fn form(&mut self, hot: Option<&HotIds>) -> usize {
+        let loader = &self.shared.loader;
+        let limit = loader.window_limit(self.available(), &self.pending[0]);
+        let most = self.width.min(loader.most_batches());
+        let (mut count, mut bytes, mut nodes, mut edges) = (0, 0_u64, 0, 0);
+        while count < most && (count < self.pending.len() || self.await_sampled()) {
+            let sampled = &self.pending[count];
+            nodes += sampled.sample.nodes.len();
+            edges += sampled.sample.edge_ids.len();
+            let more = self.shared.loader.window_bytes(sampled, hot, self.distinct_share);
+            bytes = bytes.saturating_add(more);
+            let can_hold = WindowPlan::can_hold(self.num_nodes(), nodes)
+                && WindowPlan::can_hold(self.num_edges(), edges);
+            if count > 0 && (bytes > limit || !can_hold) {
+                break;
+            }
+            count += 1;
+        }
+        // Sampling goes on for the next window while this one is read.
+        let ahead = if count == self.width { 2 * count } else { count + 1 };
+        self.shared.change(|state| state.ahead = ahead.clamp(2, MOST_BATCHES));
+        count
+    }
+
+    /// Bytes that windows may have, with all that the epoch itself holds now.
+    fn available(&self) -> u64 {
+        let loader = &self.shared.loader;
+        let lists = |sampled: &SampledBatch| sampled.memory.bytes();
+        let pending: u64 = self.pending.iter().map(lists).sum();
+        let before = self.before.as_ref().map_or(0, |windows| windows.bytes());
+        let state = self.shared.lock();
+        let sampled: u64 = state.sampled.iter().flatten().map(lists).sum();
+        let ready: u64 = state.ready.iter().flatten().map(|ready| lists(&ready.sampled)).sum();
+        let finished: u64 = state.finished.iter().flatten().map(Batch::bytes).sum();
+        drop(state);
+        let own = pending + before + sampled + ready + finished;
+        loader.dataset().budget().free().saturating_add(loader.buffers.idle() + own)
+    }
+
+    /// Reads the first `count` pending batches together, or as many of them as there is memory for. Gives how many that
+    /// were; if there is none even for one, that one goes without a window.
+    fn read(
+        &mut self,
+        mut count: usize,
+        nodes: Option<Option<Arc<HotRows>>>,
+        edges: bool,
+    ) -> Result<(Arc<Windows>, usize)> {
+        while count > 0 {
+            match self.read_windows(count, nodes.clone(), edges) {
+                Ok((windows, share)) => {
+                    let windows = Arc::new(windows);
+                    let before = self.before.replace(windows.clone());
+                    self.older = before.as_ref().map_or_else(Weak::new, Arc::downgrade);
+                    self.distinct_share = share;
+                    let loader = &self.shared.loader;
+                    loader.sums.count_window(count);
+                    self.width = (2 * self.width).min(loader.most_batches());
+                    return Ok((windows, count));
+                }
+                Err(error) if !error.is_budget() => return Err(error),
+                // Nobody needs it any more but this thread.
+                Err(_) if self.before.as_ref().is_some_and(|it| Arc::strong_count(it) == 1) => {
+                    self.before = None;
+                }
+                Err(_) => count /= 2,
+            }
+        }
+        Ok((Arc::default(), 1))
+    }
+
+    /// Reads the first `count` pending batches together, and says what part of the missing rows of nodes was distinct.
+    fn read_windows(
+        &self,
+        count: usize,
+        nodes: Option<Option<Arc<HotRows>>>,
+        edges: bool,
+    ) -> Result<(Windows, f64)> {
+        let loader = &*self.shared.loader;
+        let lists = |list: fn(&Sample) -> &[i64]| -> Vec<&[i64]> {
+            self.pending.iter().take(count).map(|sampled| list(&sampled.sample)).collect()
+        };
+        let before = self.before.as_deref();
+        let mut windows = Windows::default();
+        let mut distinct_share = self.distinct_share;
+        if let Some(hot) = nodes {
+            let lists = lists(|sample| &sample.nodes);
+            let before = before.and_then(|before| before.nodes.as_ref());
+            let (columns, num_nodes) = (&loader.columns, self.num_nodes());
+            let (window, share) = read_window(loader, columns, num_nodes, &lists, hot, before)?;
+            windows.nodes = Some(window);
+            distinct_share = share;
+        }
+        if edges {
+            let lists = lists(|sample| &sample.edge_ids);
+            let before = before.and_then(|before| before.edges.as_ref());
+            let (columns, num_edges) = (&loader.edge_columns, self.num_edges());
+            let (window, _) = read_window(loader, columns, num_edges, &lists, None, before)?;
+            windows.edges = Some(window);
+        }
+        Ok((windows, distinct_share))
+    }
+
+    fn num_nodes(&self) -> u64 {
+        self.shared.loader.dataset().graph().num_nodes()
+    }
+
+    fn num_edges(&self) -> u64 {
+        let rows = self.shared.loader.edge_columns.rows().map(|rows| rows.table().shape().rows());
+        rows.max().unwrap_or(0)
+    }
+}
+
+/// Plans and reads one window, and says what part of its missing rows was distinct.
+fn read_window(
+    loader: &NeighborLoader,
+    columns: &Columns,
+    num_rows: u64,
+    lists: &[&[i64]],
+    hot: Option<Arc<HotRows>>,
+    before: Option<&Window>,
+) -> Result<(Window, f64)> {
+    let budget = loader.dataset().budget();
+    for rows in columns.rows() {
+        lists.iter().try_for_each(|list| rows.check_ids(list))?;
+    }
+    let places = lists.iter().map(|list| list.len()).sum();
+    let missing: usize =
+        lists.iter().map(|list| missing(list, hot.as_ref().map(|hot| &hot.ids))).sum();
+    let bytes = WindowPlan::memory(places, missing);
+    let mut memory = loader.buffers.with_room(|| Ok(budget.reserve(bytes, "a window")?))?;
+    let plan = WindowPlan::new(num_rows, lists, hot.as_ref().map(|hot| &hot.ids));
+    memory.shrink(bytes - plan.bytes());
+    let share = plan.distinct() as f64 / missing.max(1) as f64;
+    let (window, stats): (Window, ReadStats) =
+        Window::read(plan, columns, hot, before, &loader.buffers, budget, memory)?;
+    loader.sums.reads.add(&stats);
+    Ok((window, share))
+}

@@ -1,0 +1,118 @@
+"""Promise 8: an epoch over data far larger than its budget stays inside it, whatever the loop does with its batches."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphmill as gm
+from tests.command import graphmill
+from tests.process import needs_proc
+
+pytestmark = needs_proc
+
+BUDGET = 32 << 20
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of at least 8 times the budget."""
+    folder = tmp_path_factory.mktemp("large") / "ds"
+    graphmill(
+        *("generate", "papers", folder, "--nodes", 300_000, "--features", 256),
+        *("--memory", "256MiB", "--quiet"),
+    )
+    assert sum(path.stat().st_size for path in folder.iterdir()) >= 8 * BUDGET
+    return folder
+
+
+EPOCH = """
+import sys
+import numpy as np
+import torch
+import graphmill as gm
+from tests.process import anonymous_memory
+
+path, budget, backend, prefetch = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+torch.zeros(10, 10)[torch.tensor([1, 2])].sum()
+ds = gm.open(path, memory=budget)
+seeds = np.arange(0, ds.num_nodes, 8)
+before, grown, rows = anonymous_memory(), 0, 0
+loader = gm.NeighborLoader(
+    ds, [10, 5], 256, seeds, shuffle=True, seed=0, backend=backend, prefetch=prefetch
+)
+for batch in loader:
+    rows += len(batch.n_id)
+    grown = max(grown, anonymous_memory() - before)
+    del batch
+stats = loader.stats()
+assert stats["batches"] == len(loader) and stats["peak_memory"] <= budget
+print(grown)
+"""
+
+
+@pytest.mark.parametrize("backend", ["ring", "pread"])
+@pytest.mark.parametrize("prefetch", [0, 4])
+def test_an_epoch_stays_within_its_budget(large: Path, backend: str, prefetch: int) -> None:
+    command = [sys.executable, "-c", EPOCH, str(large), str(BUDGET), backend, str(prefetch)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) <= 1.10 * BUDGET + (64 << 20)
+
+
+def loader(papers: Path, memory: str, **options: Any) -> gm.NeighborLoader:
+    defaults: dict[str, Any] = {"fanouts": [5, 3], "batch_size": 128, "seeds": "train", "seed": 3}
+    ds = gm.open(papers, memory=memory)
+    return gm.NeighborLoader(ds, **(defaults | {"backend": "pread"} | options))
+
+
+@pytest.mark.parametrize("prefetch", [0, 2, 8])
+def test_keeping_every_batch_ends_in_an_error_that_says_so(papers: Path, prefetch: int) -> None:
+    one = loader(papers, "12MiB", prefetch=prefetch, hot_memory=0, seeds=None)
+    kept: list[gm.Batch] = []
+
+    def keep() -> None:
+        for batch in one:
+            kept.append(batch)
+
+    with pytest.raises(gm.MemoryBudgetError, match="still in use"):
+        keep()
+    assert len(kept) > 2
+    kept.clear()
+    gc.collect()
+    assert sum(batch.batch_size for batch in one) == 5000
+
+
+def test_a_loop_that_lets_go_late_gets_every_batch(papers: Path) -> None:
+    """Two batches are alive in an ordinary loop: the one in use and the one that takes its place."""
+    one = loader(papers, "12MiB", prefetch=8, seeds=None)
+    expected = [batch.n_id.tolist() for batch in loader(papers, "1GiB", seeds=None)]
+    kept: list[gm.Batch] = []
+    found = []
+    for batch in one:
+        found.append(batch.n_id.tolist())
+        kept = [*kept[-3:], batch]
+    assert found == expected
+
+
+def test_a_hundred_short_epochs_hold_no_more_than_ten(papers: Path) -> None:
+    ds = gm.open(papers, memory="64MiB")
+    one = gm.NeighborLoader(ds, [5, 3], batch_size=64, seeds="train", shuffle=True, backend="ring")
+
+    def epochs(count: int) -> int:
+        for _ in range(count):
+            for batch in one:
+                del batch
+                break
+        gc.collect()
+        memory = gm.memory_in_use()["anonymous"]
+        assert memory is not None
+        return memory
+
+    before = epochs(10)
+    assert epochs(100) - before <= 8 << 20
