@@ -32,7 +32,7 @@ help: ## show these verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 demo: $(EXTENSION) $(FRAMEWORKS) ## build, compile a graph larger than its memory budget, train on it from disk
-	$(BIN)/python examples/demo.py
+	$(BIN)/python -m examples.demo
 
 test: lint $(EXTENSION) $(FRAMEWORKS) ## lint, then all Rust and all Python tests
 	cargo test --workspace --exclude graphmill-python --all-features

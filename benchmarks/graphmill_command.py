@@ -88,6 +88,11 @@ class Graphmill:
         """What is measured of the disk that holds a path, as JSON."""
         return self._run("inspect", "--disk", str(path), "--json")
 
+    def estimate(self, dataset: Path, *flags: str) -> dict[str, Any]:
+        """What it says that batches of a dataset will cost."""
+        found: dict[str, Any] = json.loads(self._run("estimate", str(dataset), "--json", *flags))
+        return found
+
     def _inspect(self, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self._run("inspect", str(path), "--json"))
         return found

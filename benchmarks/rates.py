@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.child import Figures
 from benchmarks.contest import MIB, Outcome, Outcomes
 
-#: Rates below it are shown in thousands.
-SLOW = 1e5
+#: Prefixes of units, and the rate below which each is used.
+PREFIXES = [("", 1e0, 1e3), ("k ", 1e3, 1e5), ("M ", 1e6, float("inf"))]
 
 
 def told(figures: Figures) -> dict[str, Any]:
@@ -59,8 +59,9 @@ def show(title: str, unit: str, outcomes: Outcomes, ours: str) -> None:
     print(f"\n{title}")
     width = max([len("who"), *map(len, outcomes)])
     found = [each for each in map(rate, outcomes.values()) if each is not None]
-    prefix, size = ("k", 1e3) if min(found, default=SLOW) < SLOW else ("M", 1e6)
-    print(f"  {'who':{width}}   ours x   {prefix} {unit + '/s':9}   spread   anon MiB   result")
+    slowest = min(found, default=1.0)
+    prefix, size = next((prefix, size) for prefix, size, below in PREFIXES if slowest < below)
+    print(f"  {'who':{width}}   ours x   {prefix + unit + '/s':11}   spread   anon MiB   result")
     own = rate(outcomes[ours])
     for name, outcome in outcomes.items():
         its = rate(outcome)

@@ -12,9 +12,15 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from benchmarks import features, ingest, sampling, stores
+from benchmarks import features, ingest, sampling, stores, training
 
-SECTIONS = {"stores": stores, "ingest": ingest, "sampling": sampling, "features": features}
+SECTIONS = {
+    "stores": stores,
+    "ingest": ingest,
+    "sampling": sampling,
+    "features": features,
+    "training": training,
+}
 
 
 def main() -> None:

@@ -1,18 +1,12 @@
-"""PyTorch Geometric: its NeighborLoader and walks, where one of the libraries that do the work is installed.
-
-None of these is a wheel on the package index, and one compiles for a quarter of an hour, so none is installed here:
-what the Python of the benchmarks has is used.
-"""
+"""PyTorch Geometric: its NeighborLoader and walks, with whichever of the libraries that do the work is there."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.child import CORES, Command
-from benchmarks.peers.installation import InstallationFailed
+from benchmarks.peers.pyg import SAMPLING, WALKING, Installed
 from benchmarks.samplers.sampler import Sampler
 from benchmarks.sampling_inputs import BATCH, SamplingInputs
 
@@ -70,46 +64,33 @@ tell(len(starts) * LENGTH, seconds, starts=len(starts))
 np.save(kept, walks[:KEPT].numpy())
 """
 
-FIND = """
-import importlib.util, sys
-found = [name for name in sys.argv[1:] if importlib.util.find_spec(name)]
-print(" ".join(found))
-"""
-
 
 class Pyg(Sampler):
     """What PyG itself would use."""
 
     name = "pyg"
-    _found: frozenset[str] = frozenset()
+
+    def __init__(self, folder: Path) -> None:
+        """Know where to look for it."""
+        super().__init__(folder)
+        self.installed = Installed(folder)
 
     @property
     def environment(self) -> Path:
-        return Path(sys.prefix)
+        return self.installed.environment
 
     def install(self) -> None:
-        names = ["torch_geometric", "pyg_lib", "torch_sparse", "torch_cluster"]
-        done = subprocess.run(
-            self.program(FIND, *names).arguments, capture_output=True, text=True, check=True
-        )
-        self._found = frozenset(done.stdout.split())
-        if not self._found - {"torch_geometric"}:
-            raise InstallationFailed(
-                "none of pyg_lib, torch_sparse and torch_cluster is installed beside "
-                f"{sys.executable}, and PyG samples with nothing else"
-            )
+        self.installed.find()
 
     def fanout(self, inputs: SamplingInputs, kept: Path) -> Mapping[str, Command]:
-        if "torch_geometric" not in self._found or self._found.isdisjoint(
-            {"pyg_lib", "torch_sparse"}
-        ):
+        if not (self.installed.has("torch_geometric") and self.installed.has_any(SAMPLING)):
             return {}
         lists = inputs.lists("in")
         arguments = (lists.offsets, lists.neighbours, inputs.seeds(), kept, BATCH, CORES)
         return {f"pyg, {CORES} workers": self.program(FANOUT, *arguments)}
 
     def walk(self, inputs: SamplingInputs, kept: Path) -> Mapping[str, Command]:
-        if self._found.isdisjoint({"pyg_lib", "torch_cluster"}):
+        if not self.installed.has_any(WALKING):
             return {}
         lists = inputs.lists("out")
         arguments = (lists.offsets, lists.neighbours, inputs.starts(), kept)

@@ -237,7 +237,7 @@ class NeighborLoader:
         were brought into the page cache beside that, of files that fit there. ``windows`` were read, the largest for
         ``largest_window`` batches. ``device_utilisation`` is the part of the waiting in which the disk was busy, and
         ``queue_depth`` how many requests it had then, by the system's own count (None where it does not count).
-        ``seconds_starved`` is how long the loop waited for batches, ``seconds_blocked`` how long finished batches waited
+        ``seconds_starved`` is how long the loop waited for batches, ``seconds_blocked`` how long finished batches did
         for the loop; ``seconds_sampling``, ``seconds_reading`` and ``seconds_assembling`` are what the threads took.
         ``bound`` says what limits the pace: ``"compute"`` if batches wait for the loop, else the busiest thread,
         ``"sampling"``, ``"disk"`` or ``"copying"`` (None before the first batch). ``peak_memory`` is the most of the

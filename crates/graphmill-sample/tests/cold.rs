@@ -1,6 +1,6 @@
 //! Where lists come from (memory, a disk, a copy) and whether they are announced changes no result.
 
-use graphmill_disk::{Budget, ReadAt, drop_page_cache};
+use graphmill_disk::{Budget, ReadAt, drop_page_cache, machine_memory};
 use graphmill_format::{Direction, ListOrder};
 use graphmill_ingest::{GraphOptions, MemoryEdges, write_graph};
 use graphmill_sample::random::{Key, Purpose};
@@ -206,4 +206,26 @@ fn a_direction_that_is_read_much_is_copied_within_the_budget() {
         }
         assert_eq!((graph.placement(), graph.copied_bytes()), (Placement::Mapped, 0));
     }
+}
+
+#[test]
+fn a_direction_that_the_page_cache_cannot_keep_is_copied_before_rows_take_the_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = stored(folder.path(), ListOrder::Id);
+    let copied = |asked: Placement, memory: u64| {
+        let budget = Budget::new(memory);
+        let graph = Graph::open(&path).unwrap().placed(asked, &budget).unwrap();
+        graph.settle(Direction::In).unwrap();
+        assert_eq!(graph.copied_bytes(), budget.used());
+        graph.copied_bytes()
+    };
+    let one_direction = 8 * (NODES + 1) + (4 + 8 + 4 + 8 + 8) * EDGES as u64;
+    let machine = machine_memory();
+    // A budget that leaves the page cache less than the lists take, and one that leaves it enough.
+    assert_eq!(copied(Placement::Auto, machine - one_direction + 1), one_direction);
+    assert_eq!(copied(Placement::Auto, machine - one_direction), 0);
+    assert_eq!(copied(Placement::Auto, machine), one_direction);
+    assert_eq!(copied(Placement::Mapped, machine), 0);
+    // One that promises more than there is says nothing about the page cache.
+    assert_eq!(copied(Placement::Auto, machine + 1), 0);
 }

@@ -150,6 +150,14 @@ impl Graph {
         })
     }
 
+    /// Prepares for reading a direction over and over, as loaders do.
+    ///
+    /// If it is left to us where lists are read from, and the page cache cannot keep them beside what the budget allows
+    /// everybody else, they are copied to memory now, before rows take it.
+    pub fn settle(&self, wanted: Direction) -> Result<()> {
+        self.copies.settle(self.place_of(wanted)?, &self.mapped, &self.layout)
+    }
+
     /// The neighbour lists of a direction. Checks first that the file is as long as it was.
     pub fn lists(&self, wanted: Direction) -> Result<Lists<'_>> {
         let place = self.place_of(wanted)?;

@@ -6,7 +6,7 @@
 //! itself has to be read from memory most times.
 
 use crate::{Error, Placement, Result};
-use graphmill_disk::{Budget, Mapped, MemoryCopy};
+use graphmill_disk::{Budget, Mapped, MemoryCopy, machine_memory};
 use graphmill_format::{DirectionSections, GraphLayout, Section};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,6 +20,8 @@ const LEAST_BYTES: u64 = 8 << 20;
 const READ_PART: u64 = 8;
 /// And only if it takes no more than a part of the free budget like this one, since rows need memory more.
 const BUDGET_PART: u64 = 4;
+/// The same where the page cache cannot keep it: lists that come from disk again and again cost more than rows that do.
+const CRAMPED_PART: f64 = 0.6;
 
 /// The copies of one handle and its clones.
 #[derive(Debug)]
@@ -101,14 +103,39 @@ impl TopologyCopies {
         {
             return Ok(None);
         }
-        let sections = &layout.directions[place];
-        let bytes = bytes_of(sections);
+        let bytes = bytes_of(&layout.directions[place]);
         if bytes < LEAST_BYTES || bytes > self.budget.free() / BUDGET_PART {
             return Ok(None);
         }
-        match ListsCopy::read(mapped, sections, &self.budget) {
-            Ok(copy) => Ok(Some(direction.copy.get_or_init(|| copy))),
-            // Somebody else was faster to take the memory; nobody asked for a copy.
+        self.copy(place, mapped, layout)
+    }
+
+    /// Copies the direction at `place` before it is read at all, if that is left to us and the page cache could not keep
+    /// it beside the budget.
+    pub(crate) fn settle(&self, place: usize, mapped: &Mapped, layout: &GraphLayout) -> Result<()> {
+        let direction = &self.directions[place];
+        let bytes = bytes_of(&layout.directions[place]);
+        let fits = bytes as f64 <= self.budget.free() as f64 * CRAMPED_PART;
+        let left = machine_memory().checked_sub(self.budget.total());
+        let is_cramped = left.is_some_and(|left| left < bytes);
+        if self.asked == Placement::Auto
+            && (fits && is_cramped && bytes >= LEAST_BYTES)
+            && !direction.is_decided.swap(true, Ordering::Relaxed)
+        {
+            self.copy(place, mapped, layout)?;
+        }
+        Ok(())
+    }
+
+    /// Copies a direction, unless the budget says no: nobody asked for a copy.
+    fn copy(
+        &self,
+        place: usize,
+        mapped: &Mapped,
+        layout: &GraphLayout,
+    ) -> Result<Option<&ListsCopy>> {
+        match ListsCopy::read(mapped, &layout.directions[place], &self.budget) {
+            Ok(copy) => Ok(Some(self.directions[place].copy.get_or_init(|| copy))),
             Err(Error::Disk(graphmill_disk::Error::Budget { .. })) => Ok(None),
             Err(error) => Err(error),
         }

@@ -1,0 +1,76 @@
+"""PyTorch Geometric: its NeighborLoader over a graph and rows in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.child import CORES, Command
+from benchmarks.loaders.loader import NO_GROUP, Loader
+from benchmarks.peers.installation import InstallationFailed
+from benchmarks.peers.pyg import SAMPLING, Installed
+from benchmarks.training_inputs import Prepared
+
+# With workers, rows are gathered by the process that trains, as is its default, or by the workers.
+CODE = """
+import torch
+from torch_geometric.data import Data
+from torch_geometric.loader import NeighborLoader
+
+offsets, neighbours, seeds, path, rows, batch, batches, kept, group, workers, where = sys.argv[1:]
+torch.set_num_threads(CORES)
+enter(group)
+colptr = torch.from_numpy(np.load(offsets))
+edges = torch.empty(2, int(colptr[-1]), dtype=torch.int64)
+edges[0] = torch.from_numpy(np.load(neighbours, mmap_mode="c"))
+edges[1] = torch.arange(len(colptr) - 1).repeat_interleave(torch.diff(colptr))
+batch = int(batch)
+seeds = torch.from_numpy(np.load(seeds))[: int(batches) * batch]
+data = Data(x=torch.from_numpy(table(path)), edge_index=edges, num_nodes=int(rows))
+
+def loader(seeds):
+    return NeighborLoader(data, FANOUTS, seeds, batch_size=batch, is_sorted=True,
+                          num_workers=int(workers), filter_per_worker=where == "workers")
+
+nodes_of = lambda batch: len(batch.x)
+drain(loader(seeds[: 8 * batch]), nodes_of)
+last, nodes, marks = drain(loader(seeds), nodes_of)
+tell(nodes, marks)
+
+ends = np.cumsum([0, *last.num_sampled_edges])
+source, destination = last.n_id[last.edge_index].numpy()
+parts = [slice(*pair) for pair in zip(ends, ends[1:])]
+keep(kept, last.n_id.numpy(), last.x.numpy(), [(source[part], destination[part]) for part in parts])
+"""
+
+
+class Pyg(Loader):
+    """In one process, and with workers."""
+
+    name = "pyg"
+
+    def __init__(self, folder: Path) -> None:
+        """Know where to look for it."""
+        super().__init__(folder)
+        self.installed = Installed(folder)
+
+    @property
+    def environment(self) -> Path:
+        return self.installed.environment
+
+    def install(self) -> None:
+        self.installed.find()
+        for names in (["torch_geometric"], SAMPLING):
+            if not self.installed.has_any(names):
+                raise InstallationFailed(f"{' or '.join(names)} is not installed")
+
+    def resident(
+        self, prepared: Prepared, batch: int, batches: int, kept: Path, group: Path = NO_GROUP
+    ) -> Mapping[str, Command]:
+        lists = (prepared.lists.offsets, prepared.lists.neighbours, prepared.seeds)
+        arguments = (*lists, prepared.table, prepared.rows, batch, batches, kept, group)
+        return {
+            "pyg, no workers": self.program(CODE, *arguments, 0, "here"),
+            f"pyg, {CORES} workers": self.program(CODE, *arguments, CORES, "here"),
+            f"pyg, {CORES} workers gather": self.program(CODE, *arguments, CORES, "workers"),
+        }

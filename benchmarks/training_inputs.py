@@ -1,0 +1,140 @@
+"""What the training section reads: two datasets in hot order, one that fits into memory and one that need not.
+
+Peers get the same lists and rows under the same numbers, so that the order helps them too, and the same seeds, drawn
+once with NumPy among nodes with in-edges. It must not know who loads.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import graphmill as gm
+from benchmarks.contest import files_of
+from benchmarks.graphmill_command import Graphmill
+from benchmarks.inputs import COLUMNS
+from benchmarks.kept_files import KeptFiles
+from benchmarks.sampling_inputs import Lists
+
+#: The split that holds the seeds.
+SEEDS = "seeds"
+
+
+@dataclass(frozen=True)
+class TrainingScale:
+    """How large everything is."""
+
+    name: str
+    #: Nodes (as a power of two) and edges of the dataset that stays in memory, and of the one that comes from disk.
+    resident: tuple[int, int]
+    large: tuple[int, int]
+    batch: int
+    #: Batches that we load: so many that their beginning does not count for much.
+    batches: int
+    #: Batches that peers load, since they are slower.
+    peer_batches: int
+    #: Batches that a model learns from; they all have to fit into memory for the comparison.
+    model_batches: int
+    #: Bytes beside the quarter of the dataset: what a process takes whatever the data, where the quarter is that small.
+    allowance: int
+    #: What our commands may take while they make the inputs.
+    memory: str
+    #: Free bytes that the datasets ask for, the larger one for a while twice.
+    disk: int
+
+
+SCALES = {
+    "small": TrainingScale(
+        "small", (16, 1_000_000), (19, 8_000_000), 64, 48, 16, 8, 1 << 26, "256MiB", 2 * 10**9
+    ),
+    "full": TrainingScale(
+        "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 24, 0, "2GiB", 25 * 10**9
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One dataset as every contestant can take it."""
+
+    dataset: Path
+    lists: Lists
+    #: Numbers of the seeds in the dataset, in the order of its split.
+    seeds: Path
+    #: Our file of rows, which everybody can read: rows of float32 from a fixed place on.
+    table: Path
+    rows: int
+
+    @property
+    def bytes(self) -> int:
+        """What all files of the dataset take."""
+        return sum(file.stat().st_size for file in files_of(self.dataset))
+
+    @property
+    def topology(self) -> int:
+        """What the neighbour lists take of that."""
+        return sum(file.stat().st_size for file in self.dataset.glob("*.gl"))
+
+
+class TrainingInputs(KeptFiles):
+    """The datasets of one scale."""
+
+    def __init__(self, folder: Path, scale: TrainingScale, graphmill: Graphmill) -> None:
+        """Know the command that makes them."""
+        super().__init__(folder, scale.name, scale.disk)
+        self.scale, self.graphmill = scale, graphmill
+
+    def resident(self) -> Prepared:
+        """The dataset that fits into memory."""
+        return self._prepared("resident", *self.scale.resident)
+
+    def large(self) -> Prepared:
+        """The dataset that is read from disk."""
+        return self._prepared("large", *self.scale.large)
+
+    def _prepared(self, name: str, power: int, edges: int) -> Prepared:
+        dataset = self._once(name, lambda target: self._build(target, power, edges))
+        opened = gm.open(dataset)
+        features = opened.features
+        assert features is not None, "the dataset was built with features"
+
+        def save_list(part: int) -> Path:
+            return self._once(
+                f"{name}-csc-{part}.npy",
+                lambda target: np.save(target, np.asarray(opened.graph.csc()[part])),
+            )
+
+        def save_seeds(target: Path) -> None:
+            np.save(target, opened.node_ids(opened.split(SEEDS)))
+
+        lists = Lists(save_list(0), save_list(1))
+        seeds = self._once(f"{name}-seeds.npy", save_seeds)
+        return Prepared(dataset, lists, seeds, Path(features.path), 1 << power)
+
+    def _build(self, target: Path, power: int, edges: int) -> None:
+        """Generate a graph with features, give it its order, and forget what it was made from."""
+        raw = target.with_name(f"{target.name}-raw")
+        shape = ("--scale", str(power), "--edges", str(edges), "--features", str(COLUMNS))
+        common = ("--direction", "in", "--memory", self.scale.memory)
+        self.graphmill.generate("rmat", raw, *shape, *common)
+        [graph] = raw.glob("graph.*.gl")
+        [features], [labels] = raw.glob("x.*.gd"), raw.glob("y.*.gd")
+        tables = ("--features", str(features), "--labels", str(labels))
+        flags = (*tables, "--order", "hot", *common)
+        subprocess.run(self.graphmill.build(target, graph, *flags).arguments, check=True)
+        shutil.rmtree(raw)
+        add_seeds(target, self.scale.batches * self.scale.batch)
+
+
+def add_seeds(dataset: Path, count: int) -> None:
+    """Store distinct nodes with in-edges as a split, so that our command can take them too."""
+    opened = gm.open(dataset)
+    able = np.flatnonzero(np.diff(opened.graph.csc()[0]))
+    if len(able) < count:
+        raise SystemExit(f"{dataset}: {len(able)} nodes have in-edges, and {count} are wanted")
+    chosen = np.random.default_rng(count).choice(able, count, replace=False)
+    opened.add_split(SEEDS, opened.original_ids(chosen))

@@ -1,0 +1,141 @@
+"""Lines about whole batches, with their rows: everything in memory, from disk within a limit, and as estimated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+from benchmarks import rates
+from benchmarks.child import CORES
+from benchmarks.contest import MIB, Contestant, Outcome
+from benchmarks.measure import memory_group
+from benchmarks.musts import Must
+from benchmarks.samplers.sampler import FANOUTS
+from benchmarks.training_bench import TrainingBench, check_sizes
+from benchmarks.training_inputs import SEEDS, Prepared
+
+#: Figures of the disk's part, by what they are and by the command's name for them.
+SAID = {
+    "requests a batch": "requests_per_batch",
+    "bytes a batch": "bytes_per_batch",
+    "batches/s of the disk": "disk_batches_per_second",
+}
+
+
+def resident(bench: TrainingBench) -> None:
+    """Everything in memory: the page cache for us, tensors for the peers."""
+    prepared = bench.inputs.resident()
+    contestants: list[Contestant] = []
+    for loader in bench.all():
+        commands = loader.resident(prepared, *sizes(bench), bench.kept)
+        contestants += bench.contestants(commands, inputs_of(prepared), bench.check(prepared))
+    title = f"resident: {prepared.rows:,} nodes, {bench.shape}, {CORES} threads"
+    outcomes = bench.hold(title, "batches", contestants)
+    check_sizes(outcomes)
+    times = rates.over(rates.best(outcomes, ["graphmill"]), rates.best(outcomes, [*bench.peers]))
+    bench.musts.append(Must("resident: over the best peer", times, at_least=2.0))
+
+
+def outofcore(bench: TrainingBench) -> None:
+    """A cold dataset within a quarter of its size, against peers that have all of it in memory without a limit."""
+    prepared = bench.inputs.large()
+    limit = limit_for(bench, prepared)
+    title = (
+        f"outofcore: {prepared.rows:,} nodes, {bench.shape}, {CORES} threads, "
+        f"{limit / MIB:,.0f} MiB for us"
+    )
+    measured = None
+    with memory_group(limit) as group:
+        if group is None:
+            bench.skip(title, "no cgroup can be made here")
+        else:
+            contestants = ours_within(bench, prepared, group)
+            for loader in bench.peers.values():
+                free = loader.resident(prepared, *sizes(bench), bench.kept)
+                # Who is killed is not tried again.
+                within = loader.resident(prepared, *sizes(bench), bench.kept, group)
+                named = {f"{name}, within the limit": within[name] for name in within}
+                check = bench.check(prepared)
+                contestants += bench.contestants({**free, **named}, [], check)
+            outcomes = bench.hold(title, "batches", contestants)
+            check_sizes(outcomes)
+            theirs = rates.best(outcomes, [*bench.peers])
+            measured = rates.over(rates.best(outcomes, ["graphmill"]), theirs)
+    bench.musts.append(Must("outofcore: over the best peer", measured, at_least=1.5))
+
+
+def estimate(bench: TrainingBench) -> None:
+    """What `graphmill estimate` says of the disk's part, beside what the loader counted when it did it."""
+    prepared = bench.inputs.large()
+    limit = limit_for(bench, prepared)
+    title = f"estimate: {prepared.rows:,} nodes, {bench.shape}, {limit / MIB:,.0f} MiB"
+    counted: dict[str, float] = {}
+    with memory_group(limit) as group:
+        if group is None:
+            bench.skip(title, "no cgroup can be made here")
+        else:
+            outcomes = bench.hold(title, "batches", ours_within(bench, prepared, group))
+            counted = disk_part(outcomes["graphmill"])
+    said = estimated(bench, prepared)
+    bench.results["estimate"] = {"said": said, "counted": counted}
+    for what, name in SAID.items():
+        measured = None
+        if name in counted and said[name]:
+            print(f"  {what}: {said[name]:,.2f} estimated, {counted[name]:,.2f} counted")
+            measured = max(said[name] / counted[name], counted[name] / said[name])
+        bench.musts.append(Must(f"estimate: {what}, off by", measured, at_most=1.25))
+
+
+def estimated(bench: TrainingBench, prepared: Prepared) -> dict[str, float]:
+    """What the command says for the memory that the lists leave."""
+    memory = memory_for(prepared) - prepared.topology
+    return bench.inputs.graphmill.estimate(
+        prepared.dataset,
+        *("--fanouts", ",".join(map(str, FANOUTS)), "--batch-size", str(bench.inputs.scale.batch)),
+        *("--memory", str(memory), "--split", SEEDS, "--columns", "x"),
+    )
+
+
+def disk_part(outcome: Outcome) -> dict[str, float]:
+    """Medians of what a batch took of the disk, under the names that the command has for it."""
+    if outcome.failure is not None:
+        return {}
+    told = [(said["amount"], said["stats"]) for said in map(rates.told, outcome.runs)]
+    return {
+        "requests_per_batch": median(stats["requests"] / batches for batches, stats in told),
+        "bytes_per_batch": median(stats["bytes_read"] / batches for batches, stats in told),
+        "disk_batches_per_second": median(
+            batches / stats["seconds_waiting"] for batches, stats in told
+        ),
+    }
+
+
+def ours_within(bench: TrainingBench, prepared: Prepared, group: Path) -> list[Contestant]:
+    """We, from a cold dataset."""
+    memory = memory_for(prepared)
+    commands = bench.ours.limited(prepared, bench.inputs.scale.batch, bench.kept, group, memory)
+    return bench.contestants(commands, [prepared.dataset], bench.check(prepared), cold=True)
+
+
+def limit_for(bench: TrainingBench, prepared: Prepared) -> int:
+    """What a process may take after its imports."""
+    return prepared.bytes // 4 + bench.inputs.scale.allowance
+
+
+def memory_for(prepared: Prepared) -> int:
+    """What a loader gets of it: nine tenths of a quarter.
+
+    The tenth is for what is no part of the budget: page tables, the allocator, Python's objects and the kernel's own.
+    """
+    return prepared.bytes // 4 * 9 // 10
+
+
+def sizes(bench: TrainingBench) -> tuple[int, int]:
+    """Seeds of a batch, and batches that a peer makes."""
+    return bench.inputs.scale.batch, bench.inputs.scale.peer_batches
+
+
+def inputs_of(prepared: Prepared) -> list[Path]:
+    """All files that somebody reads."""
+    lists = prepared.lists
+    return [prepared.dataset, lists.offsets, lists.neighbours]
