@@ -101,14 +101,17 @@ impl<R: Record> Distribution<R> {
 
     /// Distributes the records of a part anew, by what a sample says of their keys.
     pub(super) fn of_part(
-        part: Part<R>,
+        mut part: Part<R>,
         field: Field,
         store: &Store<R>,
         workers: usize,
     ) -> Result<Self> {
         let mut sample = Sample::of(part.records, field);
         sample.add(&part, store)?;
-        let distribution = Self::new(Splitters::of_sample(sample.into_keys(), store.sizing.parts));
+        let splitters = Splitters::of_sample(sample.into_keys(), store.sizing.parts);
+        // Its own blocks are given back last: with too few others the open ones would wait for them.
+        store.make_free(workers * (splitters.len() + 1), [&mut part])?;
+        let distribution = Self::new(splitters);
         let mut pieces: Vec<Piece<R>> = part.extents.into_iter().map(Piece::Extent).collect();
         pieces.extend(part.blocks.into_iter().map(Piece::Block));
         let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
@@ -185,5 +188,45 @@ impl<R: Record> Drop for Filler<'_, R> {
         let lane = Lane { stream: self.lane.stream, open: std::mem::take(&mut self.lane.open) };
         lanes.lock().unwrap_or_else(PoisonError::into_inner).idle.push(lane);
         returned.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use graphmill_disk::RealFileSystem;
+
+    use super::super::record::{ListEntry, PairRecord};
+    use super::super::scratch::Scratch;
+    use super::super::sizing::{LEAST_MEMORY, Sizing};
+    use super::*;
+
+    #[test]
+    fn a_part_that_holds_all_blocks_can_be_distributed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sizing = Sizing::of(LEAST_MEMORY, size_of::<PairRecord>(), 1);
+        let path = folder.path().join("edges.gl");
+        let scratch = Scratch::new(Arc::new(RealFileSystem), path, sizing.io_bytes);
+        let store = Store::new(sizing, scratch);
+        let mut part = Part::default();
+        let fill = |part: &mut Part<PairRecord>| {
+            while let Some(mut block) = store.take() {
+                for _ in 0..sizing.block_records {
+                    let major = part.records * 7 % 1000;
+                    let entry = ListEntry { major, minor: 1, row: 0, time: 0, weight: 0.0 };
+                    block.push(PairRecord::new(entry));
+                    part.records += 1;
+                }
+                part.blocks.push(block);
+            }
+        };
+        fill(&mut part);
+        store.spill(&mut part).unwrap();
+        fill(&mut part);
+        let records = part.records;
+        let parts = Distribution::of_part(part, Field::Major, &store, 1).unwrap().into_parts();
+        assert_eq!(parts.iter().map(|part| part.records).sum::<u64>(), records);
+        assert!(parts.iter().filter(|part| part.records > 0).count() > 1);
     }
 }
