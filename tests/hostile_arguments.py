@@ -39,7 +39,7 @@ anything = st.one_of(
         arrays.scalar_dtypes(), arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=4)
     ),
     st.sampled_from(["in", "out", "both", "id", "time", "file", "i32", "i64", "x", "y", "train"]),
-    st.sampled_from(["uniform", "labor", "last", "induced", "edges"]),
+    st.sampled_from(["uniform", "labor", "last", "induced", "edges", "binary", "triplet"]),
     st.sampled_from(["pread", "mapped", "auto", "1MiB", "torch", "numpy", "float16"]),
     st.builds(lambda values: torch.tensor(values), st.lists(st.integers(-9, 9), max_size=4)),
     st.just(torch.empty(3, requires_grad=True)),
@@ -64,6 +64,10 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
     def first_batch(*arguments: Any, **options: Any) -> object:
         options["threads"] = 1
         return next(iter(gm.NeighborLoader(ds, *arguments, **options)), None)
+
+    def first_links(*arguments: Any, **options: Any) -> object:
+        options["threads"] = 1
+        return next(iter(gm.LinkNeighborLoader(ds, *arguments, **options)), None)
 
     # The default budget is larger than what this process may have.
     def write_graph(*arguments: Any, **options: Any) -> object:
@@ -113,6 +117,8 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "add_split": lambda nodes: named.add_split(f"s{next(numbers)}", nodes),
         "NeighborLoader": first_batch,
         "NeighborLoader some": lambda **o: first_batch([2], **o),
+        "LinkNeighborLoader": first_links,
+        "LinkNeighborLoader some": lambda **o: first_links([2], [[0, 1], [1, 2]], **o),
         "write_graph": write_graph,
         "write_graph some": lambda **o: write_graph([[0, 1], [1, 0]], **o),
         "write_features": write_features,
@@ -136,6 +142,8 @@ OPTIONS = [
     *("original", "ids", "fill"),
     *("weighted", "disjoint", "method", "threads", "time", "node_time", "temporal", "window"),
     *("layer_dependency", "subgraph", "exclude"),
+    *("time_window", "rank", "world_size", "hot_memory", "widen", "pin_memory", "device"),
+    *("edge_label", "negatives", "neg_ratio", "exclude_seed_edges"),
     *("length", "p", "q", "restart", "stay", "strict", "src", "pad"),
 ]
 
@@ -159,6 +167,9 @@ def attack(folder: Path, examples: int) -> None:
     @example("negative_edges", [2**40], {})
     @example("write_graph some", [], {"num_nodes": 2**40})
     @example("NeighborLoader some", [], {"batch_size": 2**62})
+    @example("NeighborLoader some", [], {"rank": 2**64 - 2, "world_size": 2**64 - 1})
+    @example("LinkNeighborLoader some", [], {"negatives": "binary", "neg_ratio": 1e300})
+    @example("LinkNeighborLoader some", [], {"negatives": "triplet", "neg_ratio": 2**63})
     def call(name: str, arguments: list[Any], options: dict[str, Any]) -> None:
         # Whoever reads this after a crash wants to know what was called.
         Path("last-call.txt").write_text(f"{name} {arguments!r} {options!r}")

@@ -19,6 +19,7 @@ import pytest
 
 import graphmill as gm
 import graphmill.graphzero as gz
+import graphmill.torch as gt
 from graphmill import _native, pyg
 from tests.command import graphmill
 
@@ -97,7 +98,7 @@ def test_a_wrong_value_in_the_readme_would_be_seen(tmp_path: Path) -> None:
 
 def documented() -> Iterator[tuple[str, Any]]:
     """Everything public that may have a docstring, Rust-made classes included."""
-    for module in (gm, gz, pyg):
+    for module in (gm, gz, gt, pyg):
         for name in module.__all__:
             thing = getattr(module, name)
             yield f"{module.__name__}.{name}", thing

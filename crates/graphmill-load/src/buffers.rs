@@ -7,6 +7,7 @@ use crate::with_unlocked::with_unlocked;
 use crate::{Error, Result};
 use graphmill_disk::{Budget, PageBuffer, Reservation};
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// Idle buffers hold at most this share of the budget.
@@ -19,6 +20,8 @@ const ROUNDING: usize = 16;
 pub(crate) struct Buffers {
     budget: Budget,
     idle: Arc<Idle>,
+    /// Bytes of the budget that all buffers have, whoever holds them.
+    all: Arc<AtomicU64>,
 }
 
 /// What waits for its next use. Only ever tried, never waited for, because of forks.
@@ -29,11 +32,25 @@ type Idle = Mutex<Vec<Memory>>;
 struct Memory {
     bytes: PageBuffer,
     held: Reservation,
+    all: Arc<AtomicU64>,
+}
+
+impl Memory {
+    fn new(bytes: PageBuffer, held: Reservation, all: &Arc<AtomicU64>) -> Self {
+        all.fetch_add(held.bytes(), Ordering::Relaxed);
+        Memory { bytes, held, all: all.clone() }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.held.bytes(), Ordering::Relaxed);
+    }
 }
 
 impl Buffers {
     pub(crate) fn new(budget: &Budget) -> Self {
-        Buffers { budget: budget.clone(), idle: Arc::default() }
+        Buffers { budget: budget.clone(), idle: Arc::default(), all: Arc::default() }
     }
 
     /// A buffer of `length` bytes with any content.
@@ -50,7 +67,7 @@ impl Buffers {
                 let capacity = length.saturating_add(length / (2 * ROUNDING));
                 let bytes = Self::memory(length as u64);
                 let held = self.with_room(|| Ok(self.budget.reserve(bytes, what)?))?;
-                Memory { bytes: PageBuffer::with_huge_pages(capacity), held }
+                Memory::new(PageBuffer::with_huge_pages(capacity), held, &self.all)
             }
         };
         let pool = Arc::downgrade(&self.idle);
@@ -67,6 +84,11 @@ impl Buffers {
     pub(crate) fn idle(&self) -> u64 {
         let sum = |idle: &mut Vec<Memory>| idle.iter().map(|memory| memory.held.bytes()).sum();
         with_unlocked(&self.idle, sum).unwrap_or(0)
+    }
+
+    /// Bytes of the budget that buffers have, idle or not, those of batches in use included.
+    pub(crate) fn all(&self) -> u64 {
+        self.all.load(Ordering::Relaxed)
     }
 
     /// Does something that needs memory; if the budget says no, once more without idle buffers.
@@ -189,8 +211,9 @@ mod tests {
         drop(second);
         drop(buffers.take(50_000, "a").unwrap());
         assert!(budget.used() > held);
+        assert_eq!(buffers.all(), budget.used());
         drop(buffers.take((1 << 20) - 50_000, "a").unwrap());
-        assert_eq!(budget.used(), 0);
+        assert_eq!((budget.used(), buffers.all()), (0, 0));
         let error = buffers.take(1 << 20, "too much").unwrap_err();
         assert!(error.is_budget() && error.to_string().contains("too much"));
     }

@@ -91,6 +91,9 @@ pub enum Error {
         /// How many processes there are.
         world_size: u64,
     },
+    /// Nobody wants what was being read any more; whoever stopped it does not look at this.
+    #[error("reading was stopped")]
+    Stopped,
     /// The threads of an epoch belong to another process.
     #[error(
         "the epoch was begun before a fork, and its threads stayed with the parent; begin an epoch in the child"

@@ -4,7 +4,7 @@
 //! copied from there to every place that wants it. It does not know whose rows they are.
 
 use crate::cached_blocks::CachedBlocks;
-use crate::fetch::{fetch, fetch_memory};
+use crate::fetch::{GoOn, fetch, fetch_memory};
 use crate::read_plan::{BLOCK, ReadPlan};
 use crate::resident_copy::copy_rows;
 use crate::row_copy::RowCopy;
@@ -82,7 +82,8 @@ impl Rows {
             let wanted = places.map(|place| (ids[place] as u64, place - part.start));
             let order = RowOrder::new(rows, count, wanted);
             stats.distinct += order.distinct();
-            stats += self.read_rows(order, &ScatterBuffer::new(out, length), self.how)?;
+            let out = ScatterBuffer::new(out, length);
+            stats += self.read_rows(order, &out, self.how, &|| true)?;
         }
         Ok(stats)
     }
@@ -181,12 +182,14 @@ impl Rows {
         Ok(())
     }
 
-    /// Reads every row of an order once and copies it to all its places in `out`, as `how` says.
+    /// Reads every row of an order once and copies it to all its places in `out`, as `how` says. Ends early, with an error,
+    /// when `go_on` says no.
     pub(crate) fn read_rows(
         &self,
         mut order: RowOrder,
         out: &ScatterBuffer<'_>,
         how: RowCopy,
+        go_on: GoOn<'_>,
     ) -> Result<ReadStats> {
         let mut stats = ReadStats::default();
         let Some(reader) = &self.reader else {
@@ -206,7 +209,7 @@ impl Rows {
             false => DeviceActivity::of(reader.file()),
         };
         let (before, began) = (activity(), Instant::now());
-        fetch(reader.as_ref(), &plan, &|read, bytes| {
+        let deliver = |read: usize, bytes: &[u8]| {
             let start = plan.ranges[read].start;
             for pair in plan.pairs(read) {
                 let from = (places.offset(order.row(pair)) - start) as usize;
@@ -214,7 +217,8 @@ impl Rows {
                     how.copy(&bytes[from..from + places.length as usize], into);
                 }
             }
-        })?;
+        };
+        fetch(reader.as_ref(), &plan, &deliver, go_on)?;
         stats.waited = began.elapsed();
         if let (Some(before), Some(after)) = (before, activity()) {
             let DeviceActivity { busy, queued, .. } = after.since(before);

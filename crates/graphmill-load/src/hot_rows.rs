@@ -121,7 +121,7 @@ impl HotTable {
                 let wanted = hot.by_ref().take(count).zip(0..);
                 let order = RowOrder::new(rows.table().shape().rows(), count, wanted);
                 let out = ScatterBuffer::new(out, row_length);
-                stats += rows.read_rows(order, &out, RowCopy::Plain)?;
+                stats += rows.read_rows(order, &out, RowCopy::Plain, &|| true)?;
             }
         }
         let table = rows.table().clone();

@@ -162,6 +162,11 @@ impl NeighborLoader {
         EpochBatches::new(self.clone(), Course { epoch, next: first, step: step.max(1) })
     }
 
+    /// Lets lists that the page cache cannot keep have their memory before rows take it.
+    pub(crate) fn settle(&self) -> Result<()> {
+        Ok(self.dataset.graph().settle(self.options.direction)?)
+    }
+
     /// What reading has taken so far.
     pub fn stats(&self) -> LoaderStats {
         self.sums.total(self.dataset.budget())

@@ -10,6 +10,7 @@
 
 use crate::buffers::{Buffers, RowBuffer};
 use crate::columns::Columns;
+use crate::fetch::GoOn;
 use crate::hot_ids::HotIds;
 use crate::hot_rows::HotRows;
 use crate::resident_copy::copy_rows;
@@ -104,11 +105,13 @@ pub(crate) struct Window {
     /// For each column its rows of the plan, as they are stored; None if they are resident and copied from the map.
     held: Vec<Option<RowBuffer>>,
     /// Pays for the plan.
-    memory: Reservation,
+    _memory: Reservation,
 }
 
 impl Window {
-    /// Reads what the plan needs, beside what `before` has. `memory` pays for the plan.
+    /// Reads what the plan needs, beside what `before` has. `memory` pays for the plan. Ends early, with an error, when
+    /// `go_on` says no.
+    #[expect(clippy::too_many_arguments, reason = "each is needed, and there is one caller")]
     pub(crate) fn read(
         plan: WindowPlan,
         columns: &Columns,
@@ -117,6 +120,7 @@ impl Window {
         buffers: &Buffers,
         budget: &Budget,
         memory: Reservation,
+        go_on: GoOn<'_>,
     ) -> Result<(Self, ReadStats)> {
         let mut stats = ReadStats::default();
         let mut held = Vec::new();
@@ -126,17 +130,11 @@ impl Window {
                 continue;
             }
             let before = before.and_then(|window| Some((window, window.held[number].as_deref()?)));
-            let (bytes, read) = read_column(&plan.rows, rows, before, buffers, budget)?;
+            let (bytes, read) = read_column(&plan.rows, rows, before, buffers, budget, go_on)?;
             stats += read;
             held.push(Some(bytes));
         }
-        Ok((Window { plan, hot, held, memory }, stats))
-    }
-
-    /// Bytes that it takes from the budget.
-    pub(crate) fn bytes(&self) -> u64 {
-        let held = self.held.iter().flatten().map(RowBuffer::held);
-        self.memory.bytes() + held.sum::<u64>()
+        Ok((Window { plan, hot, held, _memory: memory }, stats))
     }
 
     /// The rows of one of its batches, whose rows are `ids`.
@@ -188,6 +186,7 @@ fn read_column(
     before: Option<(&Window, &[u8])>,
     buffers: &Buffers,
     budget: &Budget,
+    go_on: GoOn<'_>,
 ) -> Result<(RowBuffer, ReadStats)> {
     let length = rows.table().shape().row_length() as usize;
     let name = rows.table().path().display();
@@ -218,7 +217,7 @@ fn read_column(
     });
     let order = RowOrder::new(rows.table().shape().rows(), wanted.len(), missing);
     stats.from_window = kept;
-    stats += rows.read_rows(order, &out, RowCopy::Plain)?;
+    stats += rows.read_rows(order, &out, RowCopy::Plain, go_on)?;
     Ok((bytes, stats))
 }
 

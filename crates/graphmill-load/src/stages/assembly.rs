@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Finished batches hold at most this share of the budget, unless there is only one.
-pub(crate) const FINISHED_SHARE: u64 = 4;
+pub(crate) const FINISHED_SHARE: u64 = 8;
 
 pub(super) fn run(shared: &Shared) {
     while let Some(ready) = next(shared) {

@@ -48,12 +48,6 @@ struct Windows {
     edges: Option<Window>,
 }
 
-impl Windows {
-    fn bytes(&self) -> u64 {
-        self.nodes.iter().chain(&self.edges).map(Window::bytes).sum()
-    }
-}
-
 /// A batch whose rows are in a window, or are to be read by itself.
 #[derive(Debug)]
 struct ReadyBatch {

@@ -9,6 +9,10 @@ use std::time::Instant;
 
 pub(super) fn run(shared: &Shared) {
     let mut index = shared.course.next;
+    if let Err(error) = shared.loader.settle() {
+        shared.change(|state| state.sampled.push_back(Err(error)));
+        index = u64::MAX;
+    }
     while index < shared.loader.len() {
         let has_room = shared.wait(|state| {
             let room = state.sampled.len() < state.ahead;

@@ -10,7 +10,7 @@ use crate::hot_rows::HotRows;
 use crate::sampled_batch::SampledBatch;
 use crate::window::{Window, WindowPlan};
 use crate::window_size::{MOST_BATCHES, missing};
-use crate::{Batch, Error, NeighborLoader, ReadStats, Result};
+use crate::{Error, ReadStats, Result};
 use graphmill_sample::Sample;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -170,19 +170,17 @@ impl WindowReader<'_> {
         count
     }
 
-    /// Bytes that windows may have, with all that the epoch itself holds now.
+    /// Bytes that windows and batches may have, with all that they hold now; batches in use come back too.
     fn available(&self) -> u64 {
         let loader = &self.shared.loader;
         let lists = |sampled: &SampledBatch| sampled.memory.bytes();
         let pending: u64 = self.pending.iter().map(lists).sum();
-        let before = self.before.as_ref().map_or(0, |windows| windows.bytes());
         let state = self.shared.lock();
         let sampled: u64 = state.sampled.iter().flatten().map(lists).sum();
         let ready: u64 = state.ready.iter().flatten().map(|ready| lists(&ready.sampled)).sum();
-        let finished: u64 = state.finished.iter().flatten().map(Batch::bytes).sum();
         drop(state);
-        let own = pending + before + sampled + ready + finished;
-        loader.dataset().budget().free().saturating_add(loader.buffers.idle() + own)
+        let own = pending + sampled + ready + loader.buffers.all();
+        loader.dataset().budget().free().saturating_add(own)
     }
 
     /// Reads the first `count` pending batches together, or as many of them as there is memory for. Gives how many that
@@ -234,7 +232,8 @@ impl WindowReader<'_> {
             let lists = lists(|sample| &sample.nodes);
             let before = before.and_then(|before| before.nodes.as_ref());
             let (columns, num_nodes) = (&loader.columns, self.num_nodes());
-            let (window, share) = read_window(loader, columns, num_nodes, &lists, hot, before)?;
+            let (window, share) =
+                read_window(self.shared, columns, num_nodes, &lists, hot, before)?;
             windows.nodes = Some(window);
             distinct_share = share;
         }
@@ -242,7 +241,7 @@ impl WindowReader<'_> {
             let lists = lists(|sample| &sample.edge_ids);
             let before = before.and_then(|before| before.edges.as_ref());
             let (columns, num_edges) = (&loader.edge_columns, self.num_edges());
-            let (window, _) = read_window(loader, columns, num_edges, &lists, None, before)?;
+            let (window, _) = read_window(self.shared, columns, num_edges, &lists, None, before)?;
             windows.edges = Some(window);
         }
         Ok((windows, distinct_share))
@@ -260,13 +259,14 @@ impl WindowReader<'_> {
 
 /// Plans and reads one window, and says what part of its missing rows was distinct.
 fn read_window(
-    loader: &NeighborLoader,
+    shared: &Shared,
     columns: &Columns,
     num_rows: u64,
     lists: &[&[i64]],
     hot: Option<Arc<HotRows>>,
     before: Option<&Window>,
 ) -> Result<(Window, f64)> {
+    let loader = &shared.loader;
     let budget = loader.dataset().budget();
     for rows in columns.rows() {
         lists.iter().try_for_each(|list| rows.check_ids(list))?;
@@ -280,7 +280,9 @@ fn read_window(
     memory.shrink(bytes - plan.bytes());
     let share = plan.distinct() as f64 / missing.max(1) as f64;
     let (window, stats): (Window, ReadStats) =
-        Window::read(plan, columns, hot, before, &loader.buffers, budget, memory)?;
+        Window::read(plan, columns, hot, before, &loader.buffers, budget, memory, &|| {
+            !shared.lock().stopped
+        })?;
     loader.sums.reads.add(&stats);
     Ok((window, share))
 }
