@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch_geometric.data import Data
+from torch_geometric.loader import LinkLoader
 from torch_geometric.sampler import NegativeSampling
 
 import graphmill as gm
@@ -16,6 +18,8 @@ from tests.pyg_data import EDGES, NODES, small_data
 
 DATA = small_data()
 LINKS = DATA.edge_index[:, :120]
+WHOLE_LABELS = torch.arange(120) % 3
+PAIRS_OF_LABELS = torch.arange(1.0, 241.0).view(120, 2)
 KNOWN = set(map(tuple, DATA.edge_index.t().tolist()))
 
 
@@ -47,6 +51,53 @@ def test_links_without_negatives(ds: gm.Dataset) -> None:
         seen += batch.input_id.tolist()
     assert sorted(seen) == list(range(120))
     assert seen != sorted(seen)
+
+
+def kinds(batch: Data) -> dict[str, Any]:
+    """What each attribute is; the size of a neighbourhood is left to chance, that of everything else is not."""
+    chance = ("n_id", "e_id", "x", "y", "year", "edge_index", "edge_attr", "batch", "num_nodes")
+
+    def kind(name: str, value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return type(value)
+        return value.dtype, value.dim() if name in chance else tuple(value.shape)
+
+    return {name: kind(name, value) for name, value in batch.to_dict().items()}
+
+
+@pytest.mark.parametrize("timed", [False, True])
+@pytest.mark.parametrize("disjoint", [False, True])
+@pytest.mark.parametrize(
+    ("negatives", "labels"),
+    [
+        *product((None, "binary", ("binary", 0.3)), (None, WHOLE_LABELS, PAIRS_OF_LABELS)),
+        ("triplet", None),
+        (("triplet", 2), None),
+    ],
+)
+def test_attributes_are_those_that_pygs_loader_sets(
+    ds: gm.Dataset, negatives: Any, labels: torch.Tensor | None, disjoint: bool, timed: bool
+) -> None:
+    """PyG's loader computes labels, indices and times by itself; only the neighbours come from our sampler there."""
+    options: dict[str, Any] = {"neg_sampling": negatives, "edge_label": labels, "batch_size": 47}
+    sampling: dict[str, Any] = {"disjoint": disjoint}
+    if timed:
+        options["edge_label_time"] = DATA.edge_time[:120]
+        sampling["time_attr"] = "edge_time"
+    theirs = LinkLoader(
+        pyg.stores(ds),
+        pyg.Sampler(ds, [3, 2], **sampling),
+        (None, ds.node_ids(LINKS.flatten()).view(2, -1)),
+        transform=pyg.AddEdgeFeatures(ds),
+        **options,
+    )
+    ours = pyg.LinkNeighborLoader(ds, [3, 2], LINKS, **options, **sampling)
+    assert len(ours) == len(theirs)
+    for one, other in zip(ours, theirs, strict=True):
+        assert kinds(one) == kinds(other)
+        for name in ("input_id", "edge_label", "edge_label_time", "seed_time"):
+            if name in other:
+                assert torch.equal(one[name], other[name]), name
 
 
 @pytest.mark.parametrize("disjoint", [False, True])
@@ -162,6 +213,11 @@ def test_a_model_learns_from_edge_features_end_to_end(tmp_path: Path) -> None:
         ({"edge_label_time": torch.zeros(120)}, ValueError, "give both"),
         ({"time_attr": "year"}, ValueError, "give both"),
         ({"neg_sampling": "ternary"}, ValueError, "ternary"),
+        (
+            {"neg_sampling": "binary", "time_attr": "year", "edge_label_time": torch.zeros(120)},
+            ValueError,
+            "later than their link",
+        ),
         (
             {"neg_sampling": NegativeSampling("binary", 1, torch.ones(NODES))},
             ValueError,

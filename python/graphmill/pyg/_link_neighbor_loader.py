@@ -26,15 +26,16 @@ class LinkNeighborLoader(graphmill.LinkNeighborLoader):
     Args:
         data: The dataset, from :func:`graphmill.open`.
         num_neighbors: Neighbours to sample per hop; -1 takes all.
-        edge_label_index: Ends of links ``[2, n]``, by the ids of the source; None for all edges of the dataset, which are
-            then made in memory.
+        edge_label_index: Ends of links ``[2, n]``, by the ids of the source; None for all edges of the dataset, which
+            are then made in memory.
         edge_label: A label for each link.
         edge_label_time: The time of each link; given together with ``time_attr``.
         replace: Sample with replacement.
         subgraph_type: As for :class:`NeighborLoader`.
         disjoint: Grow a tree of its own from each end; ``batch.batch`` names the link of each node.
         temporal_strategy: As for :class:`NeighborLoader`.
-        neg_sampling: ``"binary"``, ``"triplet"`` or PyG's ``NegativeSampling``, without weights.
+        neg_sampling: ``"binary"``, ``"triplet"`` or PyG's ``NegativeSampling``, without weights, and not together with
+            times of nodes.
         neg_sampling_ratio: So many binary negatives for each link.
         time_attr: As for :class:`NeighborLoader`.
         weight_attr: As for :class:`NeighborLoader`.
@@ -90,9 +91,20 @@ class LinkNeighborLoader(graphmill.LinkNeighborLoader):
         }
         options = loading_options(kwargs, more=("exclude_seed_edges", "strict"))
         options |= sampling_options(
-            data, subgraph_type, directed, temporal_strategy, time_attr, edge_label_time, weight_attr
+            data,
+            subgraph_type,
+            directed,
+            temporal_strategy,
+            time_attr,
+            edge_label_time,
+            weight_attr,
         )
         negatives = _as_negatives(neg_sampling, neg_sampling_ratio)
+        if negatives is not None and options.get("node_time") is not None:
+            raise ValueError(
+                f"negatives are not drawn by {time_attr}, so some would be later than their link: "
+                "use graphmill.pyg.Sampler with PyG's LinkLoader, which keeps them out"
+            )
         self._delivery = Delivery(transform, custom_cls or Data, input_id, options["subgraph"])
         super().__init__(
             data,
