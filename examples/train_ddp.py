@@ -2,8 +2,8 @@
 
     torchrun --standalone --nproc-per-node=2 examples/train_ddp.py
 
-Every process opens the same dataset, whose pages the system keeps once for all of them. Loaders see that torch.distributed
-is running: each takes its part of every epoch, all of the same length, and of the memory.
+Every process opens the same dataset, whose pages the system keeps once for all of them. Loaders see that
+torch.distributed is running: each takes its part of every epoch, all of the same length, and of the memory.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def train(arguments: argparse.Namespace, papers: Path) -> None:
     )
     optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
     # The same seed everywhere: together the processes make one epoch, and each seed is in one of them.
-    training = gm.NeighborLoader(ds, [10, 5], 256, seeds="train", shuffle=True, seed=0)
-    testing = gm.NeighborLoader(ds, [10, 5], 256, seeds="test", seed=0)
+    size = arguments.batch_size
+    training = gm.NeighborLoader(ds, [10, 5], size, seeds="train", shuffle=True, seed=0)
+    testing = gm.NeighborLoader(ds, [10, 5], size, seeds="test", seed=0)
     for epoch in range(arguments.epochs):
         model.train()
         for batch in training:
@@ -73,8 +74,11 @@ def train(arguments: argparse.Namespace, papers: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=50_000)
-    parser.add_argument("--memory", default="256MiB", help="for all processes of a machine together")
+    parser.add_argument(
+        "--memory", default="256MiB", help="for all processes of a machine together"
+    )
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=256, help="of each process")
     arguments = parser.parse_args()
     dist.init_process_group("gloo")
     folder = shared_folder()

@@ -46,9 +46,9 @@ def area_under_curve(scores: Tensor, labels: Tensor) -> float:
 
 def split_edges(folder: Path, nodes: int) -> tuple[gm.Dataset, Tensor, Tensor]:
     """A dataset without a tenth of its edges, the edges that it has, and that tenth."""
-    generate = [sys.executable, "-m", "graphmill", "generate", "sbm", str(folder / "all"), "--quiet"]
+    generate = [sys.executable, "-m", "graphmill", "generate", "sbm", str(folder / "all")]
     sizes = ["--nodes", str(nodes), "--edges", str(10 * nodes), "--features", "32"]
-    subprocess.run([*generate, *sizes, "--classes", "20"], check=True)
+    subprocess.run([*generate, *sizes, "--classes", "20", "--quiet"], check=True)
     data = to_pyg(gm.open(folder / "all"))
     edges = data.edge_index[:, torch.randperm(data.num_edges)]
     asked, kept = edges.split([data.num_edges // 10, data.num_edges - data.num_edges // 10], dim=1)
@@ -60,6 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=5_000)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--batch-size", type=int, default=512)
     arguments = parser.parse_args()
     torch.manual_seed(0)
 
@@ -70,13 +71,13 @@ def main() -> None:
             [10, 5],
             kept,
             negatives="binary",
-            batch_size=512,
+            batch_size=arguments.batch_size,
             shuffle=True,
             exclude_seed_edges=True,
             seed=0,
         )
         testing = gm.LinkNeighborLoader(
-            ds, [10, 5], asked, negatives="binary", batch_size=512, seed=1
+            ds, [10, 5], asked, negatives="binary", batch_size=arguments.batch_size, seed=1
         )
         assert ds.features is not None
         model = LinkModel(ds.features.shape[1], 64)
