@@ -51,6 +51,7 @@ class LinkNeighborLoader(graphmill.LinkNeighborLoader):
             neighbourhoods, and ``strict=False`` lets negatives be edges, as in PyG.
 
     Example:
+        >>> import torch
         >>> links = torch.tensor([[0, 1], [2, 3]])
         >>> loader = pyg.LinkNeighborLoader(ds, [2], links, neg_sampling="binary", batch_size=2)
         >>> next(iter(loader)).edge_label
