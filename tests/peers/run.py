@@ -60,7 +60,9 @@ def install_torch_sparse(folder: Path) -> None:
 
 ENVIRONMENTS = (
     Environment("dgl", install_dgl, ("tests/peers/test_graphbolt.py",)),
-    Environment("torch-sparse", install_torch_sparse, ("tests/test_pyg_stores.py",)),
+    Environment(
+        "torch-sparse", install_torch_sparse, ("tests/test_pyg_stores.py", "tests/test_accuracy.py")
+    ),
 )
 
 
