@@ -62,7 +62,7 @@ def neighbours_agree(embedding: Tensor, labels: Tensor, sample: Tensor) -> float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nodes", type=int, default=5_000)
+    parser.add_argument("--nodes", type=int, default=3_000)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--width", type=int, default=64)
     arguments = parser.parse_args()
