@@ -190,7 +190,8 @@ def test_ctrl_c_ends_an_epoch_wherever_it_is(papers: Path, prefetch: int) -> Non
         child.send_signal(signal.SIGINT)
         assert child.wait(timeout=60) == 0
         reader.join()
-    assert lines[-1] == "interrupted []\n"
+    # A line that was being printed may have lost its end.
+    assert lines[-1].endswith("interrupted []\n")
 
 
 def test_a_dataset_replaced_under_an_epoch_is_read_to_its_end(

@@ -22,11 +22,15 @@ def own_share(rank: int | None, world_size: int | None) -> tuple[int, int]:
 def worker_share(start: int) -> tuple[int, int]:
     """Return the first batch and the step to the next: in worker k of n of a DataLoader, every n-th from k on.
 
-    A DataLoader asks its workers in turn, so together they deliver the batches in their order.
+    A DataLoader asks its workers in turn, so together they deliver the batches in their order. That is so for a dataset
+    that is iterated over; one whose items are asked for by number has them divided already, and an item that needs a
+    whole epoch gets it.
     """
     data: Any = sys.modules.get("torch.utils.data")
     worker = None if data is None else data.get_worker_info()
-    return (start, 1) if worker is None else (start + worker.id, worker.num_workers)
+    if worker is None or not isinstance(worker.dataset, data.IterableDataset):
+        return start, 1
+    return start + worker.id, worker.num_workers
 
 
 def local_processes() -> int:

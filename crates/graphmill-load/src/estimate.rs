@@ -60,6 +60,7 @@ impl NeighborLoader {
         if self.is_empty() {
             return Ok(None);
         }
+        self.settle()?;
         let (mut sampling, mut sampled) = (Duration::ZERO, 0);
         let mut sample = |index| {
             let began = Instant::now();
