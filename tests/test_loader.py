@@ -93,6 +93,25 @@ def test_a_resumed_epoch_delivers_the_rest(papers: Path) -> None:
         loader(papers, seed=9).load_state_dict(state)
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("prefetch", [0, 8])
+@pytest.mark.parametrize("delivered", [0, 5])
+def test_an_epoch_may_be_resumed_with_other_threads_and_prefetch(
+    papers: Path, threads: int, prefetch: int, delivered: int
+) -> None:
+    """Large batches, so that several threads take part in their sampling."""
+    options: dict[str, Any] = {"shuffle": True, "seeds": None, "batch_size": 512}
+    expected = [fingerprint(batch) for batch in loader(papers, threads=1, prefetch=0, **options)]
+    begun = loader(papers, threads=5 - threads, prefetch=8 - prefetch, **options)
+    iterator = iter(begun)
+    found = [fingerprint(next(iterator)) for _ in range(delivered)]
+    resumed = loader(papers, threads=threads, prefetch=prefetch, **options)
+    resumed.load_state_dict(begun.state_dict())
+    found += [fingerprint(batch) for batch in resumed]
+    assert found == expected
+    assert len(expected) == 10
+
+
 def test_lengths_and_last_batches(papers: Path) -> None:
     count = len(gm.open(papers).split("train"))
     assert len(loader(papers)) == -(-count // 64) == len(list(loader(papers)))

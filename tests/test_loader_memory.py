@@ -65,6 +65,51 @@ def test_an_epoch_stays_within_its_budget(large: Path, backend: str, prefetch: i
     assert int(done.stdout) <= 1.10 * BUDGET + (64 << 20)
 
 
+BATCH = """
+import sys
+import torch
+import graphmill as gm
+from graphmill import pyg
+from tests.process import anonymous_memory
+
+kind, path = sys.argv[1:]
+# Or the topology may be copied to memory just then.
+ds = gm.open(path, memory="1GiB", residency="mapped")
+options = {"batch_size": 4096, "prefetch": 0, "hot_memory": 0, "backend": "mapped", "seed": 0}
+
+
+def load():
+    if kind == "nodes":
+        return iter(gm.NeighborLoader(ds, [10, 5], seeds="train", **options))
+    if kind == "links":
+        links = torch.arange(8192).view(2, -1)
+        return iter(gm.LinkNeighborLoader(ds, [5, 5], links, negatives="binary", **options))
+    return iter(pyg.NeighborLoader(ds, [10, 5], "train", **options))
+
+
+# What is made once, such as the threads and their tables, is there before the batch that counts.
+iterator = load()
+first = next(iterator)
+before = anonymous_memory()
+second = next(iterator, None) or next(load())
+grown = anonymous_memory() - before
+size = sum(v.nbytes for v in dict(second).values() if isinstance(v, torch.Tensor))
+print(grown, size)
+"""
+
+
+@pytest.mark.parametrize("kind", ["nodes", "links", "pyg"])
+def test_a_batch_takes_the_memory_of_its_tensors_and_no_copy_of_them(
+    large: Path, kind: str
+) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", BATCH, kind, str(large)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stderr
+    grown, size = map(int, done.stdout.split())
+    assert size > 32 << 20
+    assert 0.8 * size < grown < 1.3 * size
+
+
 def loader(papers: Path, memory: str, **options: Any) -> gm.NeighborLoader:
     defaults: dict[str, Any] = {"fanouts": [5, 3], "batch_size": 128, "seeds": "train", "seed": 3}
     ds = gm.open(papers, memory=memory)

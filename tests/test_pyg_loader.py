@@ -257,7 +257,7 @@ def test_masks_need_ids_that_are_positions(tmp_path: Path) -> None:
     assert mapped.original_ids(batch.n_id).tolist() == [10**12, 70]
 
 
-@pytest.mark.parametrize("name", ["NeighborLoader"])
+@pytest.mark.parametrize("name", ["NeighborLoader", "LinkNeighborLoader"])
 def test_names_order_and_defaults_are_pygs(name: str) -> None:
     theirs = inspect.signature(getattr(torch_geometric.loader, name)).parameters
     ours = inspect.signature(getattr(pyg, name)).parameters

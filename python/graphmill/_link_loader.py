@@ -40,6 +40,7 @@ class LinkNeighborLoader(NeighborLoader):
             reverses too, so that a model cannot look up what it is asked.
         strict: Draw negative pairs again that are edges after all, or of a node with itself.
         **options: Everything else that :class:`NeighborLoader` takes but ``seeds``; ``time`` has one time per link.
+            Negatives are drawn from all nodes, whatever their ``node_time``.
 
     Example:
         >>> links = [[0, 1], [2, 3]]

@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 from ._data import to_pyg
+from ._link_neighbor_loader import LinkNeighborLoader
 from ._neighbor_loader import NeighborLoader
 from ._sampler import Sampler
 from ._stores import AddEdgeFeatures, DatasetFeatureStore, DatasetGraphStore, stores
@@ -33,6 +34,7 @@ __all__ = [
     "AddEdgeFeatures",
     "DatasetFeatureStore",
     "DatasetGraphStore",
+    "LinkNeighborLoader",
     "NeighborLoader",
     "Sampler",
     "stores",

@@ -23,7 +23,7 @@ _REPLACED = ("dataset", "collate_fn")
 _TAKEN = (
     *("batch_size", "shuffle", "drop_last", "pin_memory"),
     *("columns", "method", "layer_dependency", "time_window", "direction", "seed", "threads", "prefetch"),
-    *("backend", "device", "window", "hot_memory", "widen", "original"),
+    *("backend", "device", "progress", "rank", "world_size", "window", "hot_memory", "widen", "original"),
 )  # fmt: skip
 _REFUSED = {
     "sampler": "give the ids in the order that you want as input",
@@ -53,6 +53,9 @@ def loading_options(given: dict[str, Any], more: tuple[str, ...] = ()) -> dict[s
             "see prefetch= and threads=",
             stacklevel=3,
         )
+    # Whoever runs several processes of PyG's gives each its own seeds, so these are not divided again.
+    if "rank" not in options and "world_size" not in options:
+        options |= {"rank": 0, "world_size": 1}
     # Shuffling is off if it is None, as in DataLoader.
     options["shuffle"] = bool(options.get("shuffle"))
     if options.get("seed") is None:
