@@ -12,13 +12,14 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from benchmarks import features, ingest, sampling, stores, training
+from benchmarks import features, ingest, orders, sampling, stores, training
 
 SECTIONS = {
     "stores": stores,
     "ingest": ingest,
     "sampling": sampling,
     "features": features,
+    "orders": orders,
     "training": training,
 }
 
