@@ -60,6 +60,48 @@ impl FromStr for ListOrder {
     }
 }
 
+/// How the neighbours of a file to be written are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// Whatever suits the graph.
+    #[default]
+    Auto,
+    /// 32 bits each, which fewer than 2^31 nodes allow.
+    I32,
+    /// 64 bits each.
+    I64,
+    /// In as few bits as it takes.
+    Packed,
+}
+
+impl Encoding {
+    /// The type of plain neighbours that it asks for.
+    pub fn element(self) -> Option<ElementType> {
+        match self {
+            Encoding::Auto | Encoding::Packed => None,
+            Encoding::I32 => Some(ElementType::I32),
+            Encoding::I64 => Some(ElementType::I64),
+        }
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Encoding::Auto),
+            "i32" => Ok(Encoding::I32),
+            "i64" => Ok(Encoding::I64),
+            "packed" => Ok(Encoding::Packed),
+            _ => {
+                let problem = format!("{text:?} is none of auto, i32, i64, packed");
+                Err(Error::impossible("encoding", problem))
+            }
+        }
+    }
+}
+
 /// Bytes of the packed sections of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedLengths {
@@ -211,6 +253,29 @@ pub struct GraphLayout {
     pub directions: Vec<DirectionSections>,
     /// `i64[N]`: ids of the source, when the file was renumbered or mapped.
     pub original_ids: Option<Section>,
+}
+
+impl GraphLayout {
+    /// Whether lists are packed.
+    pub fn is_packed(&self) -> bool {
+        self.directions[0].is_packed()
+    }
+
+    /// The same content for another file, its lists plain and as narrow as they can be.
+    pub fn shape(&self) -> GraphShape {
+        let first = &self.directions[0];
+        let directions: Vec<Direction> =
+            self.directions.iter().map(|lists| lists.direction).collect();
+        GraphShape {
+            order: self.order,
+            edge_ids: first.edge_ids.is_some(),
+            weights: first.weights.is_some(),
+            cumulative_weights: first.cumulative_weights.is_some(),
+            edge_times: first.edge_times.is_some(),
+            original_ids: self.original_ids.is_some(),
+            ..GraphShape::new(self.num_nodes, self.num_edges, &directions)
+        }
+    }
 }
 
 impl Header {

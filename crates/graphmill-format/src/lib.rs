@@ -37,7 +37,7 @@ mod table;
 
 pub use element::ElementType;
 pub use error::{Error, ErrorKind, Result};
-pub use graph::{DirectionSections, GraphLayout, GraphShape, ListOrder, PackedLengths};
+pub use graph::{DirectionSections, Encoding, GraphLayout, GraphShape, ListOrder, PackedLengths};
 pub use header::{FileKind, HEADER_LENGTH, Header, MAJOR, MINOR};
 pub use manifest::Manifest;
 pub use section::{Direction, SECTION_ALIGNMENT, Section, SectionKind};

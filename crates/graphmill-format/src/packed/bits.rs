@@ -1,5 +1,5 @@
 //! Words at any bit of a slice, and the k-th one of a word.
-//! All of it is portable: a processor with instructions for it gains little, since what a sampler waits for is memory.
+//! All of it is portable; readers that care have it compiled for processors with instructions for it.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const TOPS: u64 = 0x8080_8080_8080_8080;
@@ -22,6 +22,17 @@ pub(super) fn low_mask(count: u32) -> u64 {
     (1 << count) - 1
 }
 
+/// The three words from a byte of the slice on; None if they are not all there.
+#[inline(always)]
+pub(super) fn words_at(bytes: &[u8], at: usize) -> Option<[u64; 3]> {
+    let chunk: &[u8; 24] = bytes.get(at..)?.first_chunk()?;
+    let mut words = [0; 3];
+    for (word, bytes) in words.iter_mut().zip(chunk.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
+    Some(words)
+}
+
 /// The ones of a word, counted in each byte together with all bytes below it.
 #[derive(Clone, Copy)]
 pub(super) struct Counts(u64);
@@ -34,13 +45,7 @@ impl Counts {
         Counts(((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES))
     }
 
-    /// All ones of the word.
-    #[inline(always)]
-    pub(super) fn total(self) -> u64 {
-        self.0 >> 56
-    }
-
-    /// Where the one number `number`, of fewer than [`total`](Self::total), is in the word that was counted.
+    /// Where the one number `number`, of fewer than there are, is in the word that was counted.
     #[inline(always)]
     pub(super) fn select(self, word: u64, number: u64) -> u64 {
         // A byte's top bit stays if no more ones than `number` are in it and below: then the one is further up.
@@ -80,7 +85,6 @@ mod tests {
         fn the_ones_of_a_word_are_found(dense: u64, mask: u64) {
             for word in [dense, dense & mask, dense | mask, u64::MAX, 1, 1 << 63] {
                 let counts = Counts::of(word);
-                prop_assert_eq!(counts.total(), u64::from(word.count_ones()));
                 let ones = (0..64).filter(|bit| word >> bit & 1 == 1);
                 for (number, bit) in ones.enumerate() {
                     prop_assert_eq!(counts.select(word, number as u64), bit);

@@ -22,7 +22,7 @@ pub struct Directory {
 pub struct PackedBlock(Plan);
 
 impl PackedBlock {
-    /// Plans a block of 1 to 64 values.
+    /// Plans a block of 1 to 32 values.
     pub fn of(values: &[u64]) -> Result<Self> {
         Plan::of(values).map(PackedBlock).ok_or_else(|| {
             let largest = values.iter().max().copied().unwrap_or_default();
@@ -35,7 +35,7 @@ impl PackedBlock {
         self.0.length(count)
     }
 
-    /// Writes it to the first of some bytes, which are zero and eight more than it takes.
+    /// Writes it to the first of some bytes, which are zero and at least eight more than it takes.
     pub fn write(&self, values: &[u64], bytes: &mut [u8]) {
         self.0.write(values, bytes);
     }

@@ -3,11 +3,11 @@
 //! one block keeps it. None means that the bytes cannot be a sequence; a value that is merely wrong is the caller's
 //! to notice.
 
-use super::bits::{Counts, bits_at, low_mask, word_at};
+use super::bits::{Counts, bits_at, low_mask, word_at, words_at};
 use super::block::Plan;
 use super::{
-    BLOCK, BLOCKS_PER_ENTRY, DESCRIPTION_BITS, END_BITS, ENDS_AT, ENTRY_LENGTH, MOST_WORDS,
-    TAIL_LENGTH, VALUE_BITS, VALUES_PER_ENTRY, directory_length, least_length,
+    BLOCK, BLOCKS_PER_ENTRY, DESCRIPTION_BITS, END_BITS, ENDS_AT, ENTRY_LENGTH, TAIL_LENGTH,
+    TURN_BITS, VALUE_BITS, VALUES_PER_ENTRY, WORDS, directory_length, least_length,
 };
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub struct PackedSequence<'a> {
     blocks_at: usize,
 }
 
-/// A block of a sequence: where its parts are, all within the bytes.
+/// A block of a sequence: its high parts, and where its low parts are.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     bytes: &'a [u8],
@@ -27,7 +27,11 @@ pub struct Block<'a> {
     base: u64,
     value_bits: u32,
     low_bits: u32,
+    /// The first bits of the block; of them those that are no high parts are zeros, except low parts behind all others.
+    words: [u64; WORDS],
+    /// Where in the words the high parts begin.
     high_at: usize,
+    /// Where in the bytes the low parts begin, as a bit.
     low_at: usize,
 }
 
@@ -72,7 +76,10 @@ impl<'a> PackedSequence<'a> {
         let place = (block % BLOCKS_PER_ENTRY) as usize;
         let mask = low_mask(END_BITS as u32) as usize;
         let first = (word_at(self.bytes, entry)? & low_mask(ENDS_AT as u32)) as usize;
-        let ends = bits_at(self.bytes, entry * 8 + ENDS_AT + place * END_BITS - END_BITS)? as usize;
+        // Two ends, from a word that lies within the entry, which lies within a line of the cache.
+        let bit = ENDS_AT + place * END_BITS - END_BITS;
+        let byte = (bit / 8).min(ENTRY_LENGTH as usize - 8);
+        let ends = (word_at(self.bytes, entry + byte)? >> (bit - byte * 8)) as usize;
         // What is before the first end is no end.
         let start = if place == 0 { 0 } else { ends & mask };
         let at = self.blocks_at + first;
@@ -84,24 +91,19 @@ impl<'a> PackedSequence<'a> {
     pub fn block(&self, block: u64) -> Option<Block<'a>> {
         let count = self.count.checked_sub(block * BLOCK)?.min(BLOCK) as usize;
         let Range { start, end } = self.block_bytes(block)?;
-        let description = word_at(self.bytes, start)?;
+        let mut words = words_at(self.bytes, start)?;
+        let description = words[0];
         let low_bits = (description & 63) as u32;
         let value_bits = (description >> 6 & 63) as u32;
-        let high_at = start * 8 + (DESCRIPTION_BITS + value_bits) as usize;
+        let high_at = (DESCRIPTION_BITS + value_bits) as usize;
         let low_at = (end * 8).checked_sub(count * low_bits as usize)?;
-        let is_sane = value_bits <= VALUE_BITS
-            && low_bits <= VALUE_BITS + 6
-            && high_at <= low_at
-            && end <= self.bytes.len() - TAIL_LENGTH as usize;
-        is_sane.then_some(Block {
-            bytes: self.bytes,
-            count,
-            base: description >> DESCRIPTION_BITS & low_mask(value_bits),
-            value_bits,
-            low_bits,
-            high_at,
-            low_at,
-        })
+        if value_bits > VALUE_BITS || low_bits > VALUE_BITS + TURN_BITS || end < start {
+            return None;
+        }
+        words[0] = description >> high_at << high_at;
+        let base = description >> DESCRIPTION_BITS & low_mask(value_bits);
+        let bytes = self.bytes;
+        Some(Block { bytes, count, base, value_bits, low_bits, words, high_at, low_at })
     }
 
     /// The value at an index; None past the end, or if the bytes cannot be a sequence.
@@ -128,7 +130,7 @@ impl<'a> PackedSequence<'a> {
     }
 
     /// Hands out the values of a range in order; false if there are not that many or the bytes cannot be a sequence.
-    #[inline]
+    #[inline(always)]
     pub fn read(&self, range: Range<u64>, mut take: impl FnMut(u64)) -> bool {
         if range.end > self.count {
             return false;
@@ -230,17 +232,19 @@ impl Block<'_> {
     /// The value at a place.
     #[inline(always)]
     pub fn get(&self, place: usize) -> Option<u64> {
-        let bit = self.select(place)?.0;
-        self.value(place, bit)
+        self.value(place, self.select(place)?)
     }
 
     /// The value at a place and the one after it.
     #[inline(always)]
     fn pair(&self, place: usize) -> Option<(u64, u64)> {
-        let (bit, rest, at) = self.select(place)?;
+        let bit = self.select(place)?;
         // Mostly the next one is in the same word.
-        let next =
-            if rest != 0 { at + rest.trailing_zeros() as usize } else { self.select(place + 1)?.0 };
+        let rest = self.words[bit / 64 % WORDS] & (u64::MAX - 1) << (bit % 64);
+        let next = match rest {
+            0 => self.select(place + 1)?,
+            rest => bit / 64 * 64 + rest.trailing_zeros() as usize,
+        };
         Some((self.value(place, bit)?, self.value(place + 1, next)?))
     }
 
@@ -250,52 +254,43 @@ impl Block<'_> {
         if places.is_empty() {
             return true;
         }
-        let Some((mut bit, mut rest, mut at)) = self.select(places.start) else { return false };
-        let mut words = (at - self.high_at / 8 * 8) / 64;
-        let last = places.end - 1;
+        if places.end > self.count {
+            return false;
+        }
+        let Some(bit) = self.select(places.start) else { return false };
+        let mut word = bit / 64;
+        // The first one is still in it.
+        let mut rest = self.words[word % WORDS] & u64::MAX << (bit % 64);
         for place in places {
+            while rest == 0 {
+                word += 1;
+                let Some(&next) = self.words.get(word) else { return false };
+                rest = next;
+            }
+            let bit = word * 64 + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
             let Some(value) = self.value(place, bit) else { return false };
             take(value);
-            if place == last {
-                break;
-            }
-            while rest == 0 {
-                words += 1;
-                at += 64;
-                let Some(word) = word_at(self.bytes, at / 8).filter(|_| words < MOST_WORDS) else {
-                    return false;
-                };
-                rest = word;
-            }
-            bit = at + rest.trailing_zeros() as usize;
-            rest &= rest - 1;
         }
         true
     }
 
-    /// The bit at which the high part of a place ends, what is left of its word, and the bit at which that word begins.
+    /// The bit of the words at which the high part of a place ends.
     #[inline(always)]
-    fn select(&self, place: usize) -> Option<(usize, u64, usize)> {
-        if place >= self.count {
+    fn select(&self, place: usize) -> Option<usize> {
+        let number = place as u64;
+        let [first, second, third] = self.words.map(|word| u64::from(word.count_ones()));
+        if place >= self.count || number >= first + second + third {
             return None;
         }
-        let mut at = self.high_at / 8 * 8;
-        let mut word = word_at(self.bytes, at / 8)? >> (self.high_at % 8) << (self.high_at % 8);
-        let mut number = place as u64;
-        for _ in 0..MOST_WORDS {
-            let counts = Counts::of(word);
-            if number < counts.total() {
-                let bit = counts.select(word, number);
-                return Some((at + bit as usize, word & (u64::MAX - 1) << bit, at));
-            }
-            number -= counts.total();
-            at += 64;
-            word = word_at(self.bytes, at / 8)?;
-        }
-        None
+        // Sums instead of a search: which word it is cannot be predicted.
+        let word = usize::from(number >= first) + usize::from(number >= first + second);
+        let before = [0, first, first + second][word];
+        let bits = self.words[word];
+        Some(word * 64 + Counts::of(bits).select(bits, number - before) as usize)
     }
 
-    /// The value at a place whose high part ends at a bit.
+    /// The value at a place whose high part ends at a bit of the words.
     #[inline(always)]
     fn value(&self, place: usize, bit: usize) -> Option<u64> {
         let high = (bit - self.high_at).wrapping_sub(place) as u64;
