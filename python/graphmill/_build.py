@@ -69,7 +69,8 @@ def build(
         undirected: Store each edge both ways in one set of lists.
         direction: ``"both"`` (default), ``"out"`` or ``"in"``: which lists a directed graph stores.
         order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that sampling meets most.
-        encoding: ``"i32"``, ``"i64"`` or ``"auto"`` (the narrower one that fits).
+        encoding: ``"i32"``, ``"i64"``, ``"packed"`` (few bits an edge, no view of ``indices``) or ``"auto"`` (the
+            narrower one that fits; packed if that would fill more than a quarter of the machine's memory).
         neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.
         weight_column: The column of weights, by name or by number from 0.
         time_column: The column of times, by name or by number from 0.

@@ -14,8 +14,7 @@ pub struct TopologyFlags {
     /// The order of the neighbours within a list
     #[arg(long, value_enum, value_name = "ORDER")]
     neighbor_order: Option<OrderName>,
-    /// How neighbours are stored; auto takes the narrowest type, and packs what would fill more than a quarter of the
-    /// machine's memory (a conversion: what was packed)
+    /// How neighbours are stored; auto takes the narrowest type, and packs what is too large for the machine
     #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
     encoding: EncodingName,
     /// Store the source row of every edge; weights, times and features of edges imply it
