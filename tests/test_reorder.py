@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,9 @@ def content(ds: gm.Dataset) -> dict[str, Any]:
     return said
 
 
-@pytest.fixture(params=["in", "both", "undirected", "everything", "mapped", "text", "hot", "packed"])
+@pytest.fixture(
+    params=["in", "both", "undirected", "everything", "mapped", "text", "hot", "packed"]
+)
 def built(request: pytest.FixtureRequest, tmp_path: Path, edges: np.ndarray) -> gm.Dataset:
     """Datasets of every kind."""
     out, rng = tmp_path / "before", np.random.default_rng(1)
@@ -101,8 +102,7 @@ def test_nothing_changes_but_the_numbers(built: gm.Dataset, tmp_path: Path, orde
     ds = gm.open(out)
     assert ds.order == order
     assert content(ds) == content(built)
-    encoding = f"encoding.*{'packed' if 'packed' in repr(built.graph) else 'i32'}"
-    assert re.search(encoding, graphmill("inspect", out).stdout)
+    assert ("packed" in repr(ds.graph)) == ("packed" in repr(built.graph))
     # And once more, from what is renumbered by now.
     graphmill("reorder", out, tmp_path / "again", "--order", "hot", "--quiet")
     assert content(gm.open(tmp_path / "again")) == content(built)
