@@ -20,7 +20,9 @@ def lists(ds: gm.Dataset, direction: str, names: list[Any]) -> list[tuple[Any, .
     graph = ds.graph
     nodes = np.arange(ds.num_nodes)
     starts = np.append(0, np.cumsum(graph.degrees(nodes, direction=direction)))
-    neighbours = np.concatenate([graph.neighbors(node, direction=direction) for node in nodes])
+    neighbours = np.concatenate(
+        [graph.neighbors(node, direction=direction) for node in range(ds.num_nodes)]
+    )
     owners = np.repeat(np.arange(ds.num_nodes), np.diff(starts))
     columns = [graph.edge_ids(direction), graph.weights(direction), graph.times(direction)]
     kept = [np.asarray(column).tolist() for column in columns if column is not None]
