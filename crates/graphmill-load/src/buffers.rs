@@ -12,8 +12,10 @@ use std::sync::{Arc, Mutex, Weak};
 
 /// Idle buffers hold at most this share of the budget.
 const IDLE_SHARE: u64 = 4;
-/// Buffers of nearly the same length serve each other; lengths are rounded up to this share of themselves.
-const ROUNDING: usize = 16;
+/// New buffers are longer than asked for by this share of themselves, so that a somewhat longer batch finds them fitting.
+const ROUNDING: usize = 32;
+/// A buffer serves whoever wants at least this share of it; for less it would be a waste.
+const LEAST_SHARE: usize = 2;
 
 /// Buffers of one loader.
 #[derive(Debug)]
@@ -24,7 +26,7 @@ pub(crate) struct Buffers {
     all: Arc<AtomicU64>,
 }
 
-/// What waits for its next use. Only ever tried, never waited for, because of forks.
+/// What waits for its next use, the latest last. Only ever tried, never waited for, because of forks.
 type Idle = Mutex<Vec<Memory>>;
 
 /// A buffer and its part of the budget.
@@ -55,16 +57,18 @@ impl Buffers {
 
     /// A buffer of `length` bytes with any content.
     pub(crate) fn take(&self, length: usize, what: &str) -> Result<RowBuffer> {
-        let room = length.saturating_add(length / ROUNDING);
-        let fits = |memory: &Memory| memory.bytes.len() >= length && memory.bytes.len() <= room;
+        let fits = |memory: &Memory| {
+            memory.bytes.len() >= length && memory.bytes.len() / LEAST_SHARE <= length
+        };
         let recycle = |idle: &mut Vec<Memory>| {
-            idle.iter().position(fits).map(|place| idle.swap_remove(place))
+            let fitting = idle.iter().enumerate().filter(|(_, memory)| fits(memory));
+            let (place, _) = fitting.min_by_key(|(_, memory)| memory.bytes.len())?;
+            Some(idle.remove(place))
         };
         let memory = match with_unlocked(&self.idle, recycle).flatten() {
             Some(memory) => memory,
             None => {
-                // Half of the room on top, so that a somewhat longer or shorter batch finds it fitting.
-                let capacity = length.saturating_add(length / (2 * ROUNDING));
+                let capacity = length.saturating_add(length / ROUNDING);
                 let bytes = Self::memory(length as u64);
                 let held = self.with_room(|| Ok(self.budget.reserve(bytes, what)?))?;
                 Memory::new(PageBuffer::with_huge_pages(capacity), held, &self.all)
@@ -76,7 +80,7 @@ impl Buffers {
 
     /// Bytes that a buffer of `length` bytes takes from the budget.
     pub(crate) fn memory(length: u64) -> u64 {
-        let capacity = length.saturating_add(length / (2 * ROUNDING as u64));
+        let capacity = length.saturating_add(length / ROUNDING as u64);
         capacity.saturating_add(PageBuffer::MARGIN)
     }
 
@@ -91,14 +95,20 @@ impl Buffers {
         self.all.load(Ordering::Relaxed)
     }
 
-    /// Does something that needs memory; if the budget says no, once more without idle buffers.
+    /// Does something that needs memory; if the budget says no, again with one idle buffer less, as long as there is one.
+    /// The one that waits longest goes first: its length is wanted least, and those that fit stay.
     pub(crate) fn with_room<T>(&self, mut deed: impl FnMut() -> Result<T>) -> Result<T> {
-        match deed() {
-            Err(error) if error.is_budget() => {
-                let freed = with_unlocked(&self.idle, |idle| !std::mem::take(idle).is_empty());
-                if freed == Some(true) { deed() } else { Err(error) }
+        loop {
+            match deed() {
+                Err(error) if error.is_budget() => {
+                    let oldest =
+                        |idle: &mut Vec<Memory>| (!idle.is_empty()).then(|| drop(idle.remove(0)));
+                    if with_unlocked(&self.idle, oldest).flatten().is_none() {
+                        return Err(error);
+                    }
+                }
+                outcome => return outcome,
             }
-            outcome => outcome,
         }
     }
 }
