@@ -65,6 +65,11 @@ impl Columns {
         self.rows().map(bytes).fold(0, u64::saturating_add)
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Bytes of one row of every table as it is stored.
     pub(crate) fn stored_row_bytes(&self) -> u64 {
         let bytes = |rows: &Rows| rows.table().shape().row_length();

@@ -10,7 +10,7 @@ use crate::hot_rows::hot_count;
 use crate::read_plan::ReadPlan;
 use crate::row_order::RowOrder;
 use crate::sampled_batch::SampledBatch;
-use crate::window::WindowPlan;
+use crate::window_plan::WindowPlan;
 use crate::window_size::missing;
 use crate::{Error, NeighborLoader, Result};
 use graphmill_disk::DeviceProfile;
@@ -64,9 +64,10 @@ impl NeighborLoader {
         let (mut sampling, mut sampled) = (Duration::ZERO, 0);
         let mut sample = |index| {
             let began = Instant::now();
-            let batch = self.sampled(epoch, index)?;
+            let mut batch = self.sampled(epoch, index)?;
             sampling += began.elapsed();
             sampled += 1;
+            batch.narrow(self.wants_edge_ids());
             Ok::<_, Error>(batch)
         };
         let mut batches = vec![sample(0)?];
@@ -95,7 +96,7 @@ impl NeighborLoader {
         let edge_reads = self.reads_of(&self.edge_columns, &edges, None)?;
         let reads = || node_reads.iter().chain(&edge_reads).copied();
         let total_nodes: usize = nodes.iter().map(|list| list.len()).sum();
-        let total_edges: usize = edges.iter().map(|list| list.len()).sum();
+        let total_edges: usize = batches.iter().map(SampledBatch::num_edges).sum();
         let cold = nodes.iter().map(|list| missing(list, hot.as_ref()));
         let cold = cold.sum::<usize>() as f64;
         Ok(Some(Estimate {
@@ -110,7 +111,7 @@ impl NeighborLoader {
             disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
             sampling_rate: f64::from(sampled) / sampling.as_secs_f64(),
             least_memory,
-            memory: hot_bytes.saturating_add(bytes.min(limit).saturating_mul(2)).max(least_memory),
+            memory: hot_bytes.saturating_add(bytes.min(limit)).max(least_memory),
         }))
     }
 
@@ -145,7 +146,8 @@ impl NeighborLoader {
         for rows in columns.rows() {
             let count = rows.table().shape().rows();
             let plan = WindowPlan::new(count, lists, hot);
-            let order = RowOrder::new(count, plan.distinct(), plan.rows().iter().copied().zip(0..));
+            let order =
+                RowOrder::new(count, plan.rows().len(), plan.rows().iter().copied().zip(0..));
             let reads = ReadPlan::new(&order, &rows.places(), &rows.merging);
             lengths.extend(reads.ranges.iter().map(|range| range.end - range.start));
         }

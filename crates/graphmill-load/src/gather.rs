@@ -24,6 +24,9 @@ const TRUSTED_BYTES: u64 = 256 << 10;
 /// Requests that take long enough to look at what the device does meanwhile.
 const WORTH_A_LOOK: usize = 256;
 
+/// Where the row of a place goes; every place is asked for once.
+pub(crate) type Out<'a> = &'a (dyn Fn(usize) -> Option<&'a mut [u8]> + Sync);
+
 impl Rows {
     /// Copies the rows `ids` to `out`, one after the other without padding.
     ///
@@ -83,7 +86,7 @@ impl Rows {
             let order = RowOrder::new(rows, count, wanted);
             stats.distinct += order.distinct();
             let out = ScatterBuffer::new(out, length);
-            stats += self.read_rows(order, &out, self.how, &|| true)?;
+            stats += self.read_rows(order, &|place| out.take(place), self.how, &|| true)?;
         }
         Ok(stats)
     }
@@ -187,7 +190,7 @@ impl Rows {
     pub(crate) fn read_rows(
         &self,
         mut order: RowOrder,
-        out: &ScatterBuffer<'_>,
+        out: Out<'_>,
         how: RowCopy,
         go_on: GoOn<'_>,
     ) -> Result<ReadStats> {
@@ -213,7 +216,7 @@ impl Rows {
             let start = plan.ranges[read].start;
             for pair in plan.pairs(read) {
                 let from = (places.offset(order.row(pair)) - start) as usize;
-                if let Some(into) = out.take(order.place(pair)) {
+                if let Some(into) = out(order.place(pair)) {
                     how.copy(&bytes[from..from + places.length as usize], into);
                 }
             }
@@ -256,14 +259,9 @@ impl Rows {
 }
 
 /// Copies rows that are in memory to their places.
-fn copy_pairs<'a>(
-    order: &RowOrder,
-    out: &ScatterBuffer<'_>,
-    how: RowCopy,
-    row: &dyn Fn(u64) -> &'a [u8],
-) {
+fn copy_pairs<'a>(order: &RowOrder, out: Out<'_>, how: RowCopy, row: &dyn Fn(u64) -> &'a [u8]) {
     for pair in 0..order.len() {
-        if let Some(into) = out.take(order.place(pair)) {
+        if let Some(into) = out(order.place(pair)) {
             how.copy(row(order.row(pair)), into);
         }
     }

@@ -121,7 +121,8 @@ impl HotTable {
                 let wanted = hot.by_ref().take(count).zip(0..);
                 let order = RowOrder::new(rows.table().shape().rows(), count, wanted);
                 let out = ScatterBuffer::new(out, row_length);
-                stats += rows.read_rows(order, &out, RowCopy::Plain, &|| true)?;
+                stats +=
+                    rows.read_rows(order, &|place| out.take(place), RowCopy::Plain, &|| true)?;
             }
         }
         let table = rows.table().clone();

@@ -24,6 +24,7 @@ mod hot_rows;
 mod loader;
 mod loader_options;
 mod loader_stats;
+mod narrow_edges;
 mod promotion;
 mod read_plan;
 mod read_stats;
@@ -38,6 +39,8 @@ mod seeds;
 mod stages;
 mod start;
 mod window;
+mod window_plan;
+mod window_rows;
 mod window_size;
 mod with_unlocked;
 

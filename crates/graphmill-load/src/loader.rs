@@ -9,6 +9,7 @@ use crate::epoch_batches::EpochBatches;
 use crate::heat::Heat;
 use crate::hot_rows::HotRows;
 use crate::loader_stats::{LoaderStats, LoaderSums};
+use crate::narrow_edges::NarrowEdges;
 use crate::sampled_batch::SampledBatch;
 use crate::seed_times::{KnownTimes, time_table};
 use crate::stages::Course;
@@ -245,6 +246,7 @@ impl NeighborLoader {
             index,
             batch_size,
             sample,
+            narrow: NarrowEdges::default(),
             input_positions,
             seed_times,
             link_ends,

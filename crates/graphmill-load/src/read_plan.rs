@@ -9,8 +9,9 @@ use std::ops::Range;
 /// thousand requests and 2.3 GB a second, 100 thousand rows of 4 GiB took 625 ms without gaps, 543 ms with gaps of up
 /// to 16 KiB and 779 ms with 48 KiB; between 4 and 24 KiB it hardly matters.
 pub(crate) const BREAK_EVEN_GAP: u64 = 16 << 10;
-/// A disk that seems to want larger gaps was more likely measured while others used it.
-pub(crate) const LARGEST_GAP: u64 = 32 << 10;
+/// A disk that seems to want larger gaps was more likely measured while others used it; and where many batches are read
+/// together, it is the bytes that a disk has too few of and not the requests.
+pub(crate) const LARGEST_GAP: u64 = BREAK_EVEN_GAP;
 /// Longer reads gain nothing more and hold a buffer for longer.
 pub(crate) const LONGEST_READ: u64 = 256 << 10;
 /// What a disk reads at once, whatever is asked of it; rows that share one must not be read twice.

@@ -3,25 +3,32 @@
 //! bytes and takes none.
 
 use crate::NeighborLoader;
+use crate::columns::Columns;
 use crate::hot_ids::HotIds;
 use crate::sampled_batch::SampledBatch;
 use crate::stages::FINISHED_SHARE;
-use crate::window::WindowPlan;
+use crate::window_plan::{MOST_BATCHES, WindowPlan};
+use crate::window_rows;
 
-/// More batches than this gain little and make the next one wait.
-pub(crate) const MOST_BATCHES: usize = 64;
 /// Hot rows have at most this share of what windows would have without them. A hot row is never read again, and what is
 /// not missing need not be held: with half of the memory as hot rows, windows have nearly as many batches as without.
 const HOT_SHARE: u64 = 2;
 
 impl NeighborLoader {
-    /// The most batches that may be read together, whatever memory there is.
-    pub(crate) fn most_batches(&self) -> usize {
-        self.options().window.unwrap_or(MOST_BATCHES)
+    /// Whether edge ids are looked up while a batch waits.
+    pub(crate) fn wants_edge_ids(&self) -> bool {
+        !self.edge_columns.is_empty()
     }
 
-    /// Bytes that one more batch takes in a window, its lists included, if `distinct_share` of the rows that it lacks are
-    /// not in the window yet.
+    /// The most batches that may be read together, whatever memory there is.
+    pub(crate) fn most_batches(&self) -> usize {
+        self.options().window.unwrap_or(MOST_BATCHES).min(MOST_BATCHES)
+    }
+
+    /// Bytes that one more batch in each window takes, if `distinct_share` of the rows that it lacks are not in the window
+    /// yet. Its rows take the place of others that are given back meanwhile, but a third more must be there so that neither
+    /// the disk waits for that nor who takes batches; its plan is there until the next is used up; and there are lists of
+    /// the window that is used, of the one that is read, and of the one after.
     pub(crate) fn window_bytes(
         &self,
         sampled: &SampledBatch,
@@ -29,29 +36,35 @@ impl NeighborLoader {
         distinct_share: f64,
     ) -> u64 {
         let sample = &sampled.sample;
-        let bytes = |places: usize, missing: usize, row_bytes: u64| {
+        let bytes = |wanted: usize, missing: usize, columns: &Columns| {
+            if columns.is_empty() {
+                return 0;
+            }
             let distinct = (missing as f64 * distinct_share).ceil() as u64;
-            distinct.saturating_mul(row_bytes).saturating_add(WindowPlan::memory(places, missing))
+            let waste = columns.rows().count() as u64 * window_rows::WASTE;
+            let rows = distinct.saturating_mul(columns.stored_row_bytes()).saturating_add(waste);
+            let plans = WindowPlan::memory(wanted, missing).saturating_mul(2);
+            (rows / 3).saturating_mul(4).saturating_add(plans)
         };
         let missing = missing(&sample.nodes, hot);
-        let nodes = bytes(sample.nodes.len(), missing, self.columns.stored_row_bytes());
+        let nodes = bytes(sample.nodes.len(), missing, &self.columns);
         let edges = sample.edge_ids.len();
-        let edges = bytes(edges, edges, self.edge_columns.stored_row_bytes());
-        sampled.memory.bytes().saturating_add(nodes).saturating_add(edges)
+        let edges = bytes(edges, edges, &self.edge_columns);
+        sampled.memory.bytes().saturating_mul(3).saturating_add(nodes).saturating_add(edges)
     }
 
-    /// Bytes that delivering a batch takes: its rows, and what reading them takes.
+    /// Bytes that delivering a batch takes: its rows and lists, and what reading them takes.
     pub(crate) fn delivery_bytes(&self, sampled: &SampledBatch) -> (u64, u64) {
         let (nodes, edges) = (sampled.sample.nodes.len(), sampled.sample.edge_ids.len());
         let rows = self.columns.delivered_bytes(nodes);
         let rows = rows.saturating_add(self.edge_columns.delivered_bytes(edges));
+        let rows = rows.saturating_add(sampled.narrow.bytes_saved());
         (rows, self.columns.work_bytes(nodes).max(self.edge_columns.work_bytes(edges)))
     }
 
-    /// Bytes of `free` that a window may take, if batches are like this one. The window before stays while the next is read
-    /// and the lists of the one after are sampled, so each has two fifths.
+    /// Bytes of `free` that windows may take, if batches are like this one.
     pub(crate) fn window_limit(&self, free: u64, sampled: &SampledBatch) -> u64 {
-        self.beside_delivery(free, sampled) / 5 * 2
+        self.beside_delivery(free, sampled)
     }
 
     /// Bytes of `free` that hot rows may take, if `batches` like this one are still to come: two of them must still fit,

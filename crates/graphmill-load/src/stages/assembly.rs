@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// Finished batches hold at most this share of the budget, unless there is only one.
-pub(crate) const FINISHED_SHARE: u64 = 8;
+pub(crate) const FINISHED_SHARE: u64 = 16;
 
 pub(super) fn run(shared: &Shared) {
     while let Some(ready) = next(shared) {
@@ -65,11 +65,12 @@ fn has_room(shared: &Shared, state: &State) -> bool {
 /// A batch with its rows, when there is memory for them; the shortage if nobody will give any back; None if everything is
 /// to stop.
 fn finish(shared: &Shared, ready: ReadyBatch) -> Option<Result<Batch>> {
-    let ReadyBatch { sampled, windows, place } = ready;
+    let ReadyBatch { mut sampled, windows, place } = ready;
     let loader = &shared.loader;
     loop {
         let began = Instant::now();
-        let outcome = assemble(loader, &windows, place, &sampled.sample);
+        let widened = loader.buffers.with_room(|| sampled.widen());
+        let outcome = widened.and_then(|()| assemble(loader, &windows, place, &sampled.sample));
         loader.sums.assembly(began.elapsed());
         match outcome {
             Err(error) if error.is_budget() => {
@@ -79,7 +80,8 @@ fn finish(shared: &Shared, ready: ReadyBatch) -> Option<Result<Batch>> {
             }
             Err(error) => return Some(Err(error)),
             Ok((columns, edge_columns)) => {
-                // The next window may be read as soon as nobody needs this one.
+                // The memory of rows that no other batch wants is what the next window is read into.
+                windows.release(place);
                 drop(windows);
                 return Some(loader.finished(sampled, columns, edge_columns));
             }

@@ -15,7 +15,7 @@ mod window_reading;
 pub(crate) use assembly::FINISHED_SHARE;
 
 use crate::sampled_batch::SampledBatch;
-use crate::window::Window;
+use crate::window::{KeptRows, Window};
 use crate::{Batch, Error, NeighborLoader, Result};
 use std::any::Any;
 use std::collections::VecDeque;
@@ -48,6 +48,26 @@ struct Windows {
     edges: Option<Window>,
 }
 
+impl Windows {
+    /// Keeps all rows, even those that are released meanwhile.
+    fn keep(&self) -> KeptWindows {
+        let keep = |window: &Window| Arc::new(window.keep());
+        KeptWindows { nodes: self.nodes.as_ref().map(keep), edges: self.edges.as_ref().map(keep) }
+    }
+
+    /// Forgets the rows that no batch after the one at `place` wants.
+    fn release(&self, place: usize) {
+        [&self.nodes, &self.edges].into_iter().flatten().for_each(|window| window.release(place));
+    }
+}
+
+/// Rows of the window that was read last, which the next may want too.
+#[derive(Debug)]
+struct KeptWindows {
+    nodes: Option<Arc<KeptRows>>,
+    edges: Option<Arc<KeptRows>>,
+}
+
 /// A batch whose rows are in a window, or are to be read by itself.
 #[derive(Debug)]
 struct ReadyBatch {
@@ -68,12 +88,16 @@ struct State {
     all_sampled: bool,
     /// How many may wait to be read.
     ahead: usize,
+    /// Whether they will be read together, for which they had better be narrow.
+    narrow: bool,
     ready: VecDeque<Result<ReadyBatch>>,
     all_ready: bool,
     finished: VecDeque<Result<Batch>>,
     all_finished: bool,
     /// Batches that were sampled and not yet handed to the consumer.
     under_way: usize,
+    /// What is kept of the latest window until somebody is short of memory.
+    kept: Option<KeptWindows>,
     /// Threads that are waiting for memory.
     short: usize,
 }
@@ -104,11 +128,13 @@ impl Shared {
             sampled: VecDeque::new(),
             all_sampled: false,
             ahead: FIRST_AHEAD,
+            narrow: false,
             ready: VecDeque::new(),
             all_ready: false,
             finished: VecDeque::new(),
             all_finished: false,
             under_way: 0,
+            kept: None,
             short: 0,
         };
         Shared { loader, course, state: Mutex::new(state), changed: Condvar::new() }
@@ -152,6 +178,10 @@ impl Shared {
     fn wait_for_memory(&self, is_last: impl Fn(&State) -> bool) -> Option<bool> {
         let budget = self.loader.dataset().budget();
         let available = || budget.free().saturating_add(self.loader.buffers.idle());
+        let kept = self.lock().kept.take();
+        if kept.is_some() {
+            return Some(true);
+        }
         let before = available();
         self.change(|state| state.short += 1);
         let mut state = self.lock();

@@ -21,7 +21,12 @@ pub(super) fn run(shared: &Shared) {
         if has_room.is_none() {
             return;
         }
-        let Some(sampled) = sample(shared, index) else { return };
+        let Some(mut sampled) = sample(shared, index) else { return };
+        if shared.lock().narrow
+            && let Ok(sampled) = &mut sampled
+        {
+            sampled.narrow(shared.loader.wants_edge_ids());
+        }
         let failed = sampled.is_err();
         shared.change(|state| {
             state.sampled.push_back(sampled);

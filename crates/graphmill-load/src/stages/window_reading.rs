@@ -3,18 +3,20 @@
 //! the batches of the one before are put together. Memory that is short makes windows shorter, and batches that fit into
 //! none are read by themselves, further down.
 
-use super::{ReadyBatch, Shared, Windows};
+use super::{KeptWindows, ReadyBatch, Shared, Windows};
 use crate::columns::Columns;
 use crate::hot_ids::HotIds;
 use crate::hot_rows::HotRows;
 use crate::sampled_batch::SampledBatch;
-use crate::window::{Window, WindowPlan};
-use crate::window_size::{MOST_BATCHES, missing};
+use crate::window::{Before, KeptRows, Window, WindowReading};
+use crate::window_plan::{MOST_BATCHES, WindowPlan};
+use crate::window_size::missing;
 use crate::{Error, ReadStats, Result};
 use graphmill_sample::Sample;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Batches that wait to be put together if nothing was read for them.
 const PASSED: usize = 2;
@@ -68,12 +70,16 @@ impl WindowReader<'_> {
         }
         let loader = &self.shared.loader;
         let Sample { nodes, edge_ids, .. } = &self.pending[0].sample;
-        let cold_nodes = WindowPlan::can_hold(self.num_nodes(), nodes.len())
-            && loader.columns.are_cold(nodes)?;
-        let cold_edges = WindowPlan::can_hold(self.num_edges(), edge_ids.len())
-            && loader.edge_columns.are_cold(edge_ids)?;
+        let can_hold = |rows, count| WindowPlan::can_hold(rows, count, count);
+        let cold_nodes =
+            can_hold(self.num_nodes(), nodes.len()) && loader.columns.are_cold(nodes)?;
+        let cold_edges =
+            can_hold(self.num_edges(), edge_ids.len()) && loader.edge_columns.are_cold(edge_ids)?;
         if !cold_nodes && !cold_edges {
             self.before = None;
+            let mut state = self.shared.lock();
+            (state.kept, state.narrow) = (None, false);
+            drop(state);
             return Ok(self.pass());
         }
         let older = self.older.clone();
@@ -83,8 +89,9 @@ impl WindowReader<'_> {
         let began = Instant::now();
         let hot = if cold_nodes { self.hot()? } else { None };
         let count = self.form(hot.as_ref().map(|hot| &hot.ids));
-        let outcome = self.read(count, cold_nodes.then_some(hot), cold_edges);
-        self.shared.loader.sums.reading(began.elapsed());
+        let waited = Cell::new(Duration::ZERO);
+        let outcome = self.read(count, cold_nodes.then_some(hot), cold_edges, &waited);
+        self.shared.loader.sums.reading(began.elapsed().saturating_sub(waited.get()));
         let (windows, count) = outcome?;
         self.push(windows, count);
         Ok(true)
@@ -116,6 +123,7 @@ impl WindowReader<'_> {
             }
             if state.short > 0 {
                 *before = None;
+                state.kept = None;
             }
             (state.all_sampled || (state.short > 0 && !pending.is_empty())).then_some(None)
         });
@@ -148,17 +156,26 @@ impl WindowReader<'_> {
     /// How many of the pending batches the next window has: as many as fit, and at least one.
     fn form(&mut self, hot: Option<&HotIds>) -> usize {
         let loader = &self.shared.loader;
+        let wants_edge_ids = loader.wants_edge_ids();
+        self.pending.iter_mut().for_each(|sampled| sampled.narrow(wants_edge_ids));
+        self.shared.lock().narrow = true;
         let limit = loader.window_limit(self.available(), &self.pending[0]);
         let most = self.width.min(loader.most_batches());
-        let (mut count, mut bytes, mut nodes, mut edges) = (0, 0_u64, 0, 0);
+        let (mut count, mut bytes) = (0, 0_u64);
+        let (mut nodes, mut edges) = ([0; 2], [0; 2]);
         while count < most && (count < self.pending.len() || self.await_sampled()) {
+            self.pending[count].narrow(wants_edge_ids);
             let sampled = &self.pending[count];
-            nodes += sampled.sample.nodes.len();
-            edges += sampled.sample.edge_ids.len();
+            for (sums, count) in [
+                (&mut nodes, sampled.sample.nodes.len()),
+                (&mut edges, sampled.sample.edge_ids.len()),
+            ] {
+                *sums = [sums[0] + count, sums[1].max(count)];
+            }
             let more = self.shared.loader.window_bytes(sampled, hot, self.distinct_share);
             bytes = bytes.saturating_add(more);
-            let can_hold = WindowPlan::can_hold(self.num_nodes(), nodes)
-                && WindowPlan::can_hold(self.num_edges(), edges);
+            let can_hold = WindowPlan::can_hold(self.num_nodes(), nodes[0], nodes[1])
+                && WindowPlan::can_hold(self.num_edges(), edges[0], edges[1]);
             if count > 0 && (bytes > limit || !can_hold) {
                 break;
             }
@@ -190,11 +207,14 @@ impl WindowReader<'_> {
         mut count: usize,
         nodes: Option<Option<Arc<HotRows>>>,
         edges: bool,
+        waited: &Cell<Duration>,
     ) -> Result<(Arc<Windows>, usize)> {
         while count > 0 {
-            match self.read_windows(count, nodes.clone(), edges) {
+            match self.read_windows(count, nodes.clone(), edges, waited) {
                 Ok((windows, share)) => {
                     let windows = Arc::new(windows);
+                    let kept = windows.keep();
+                    self.shared.lock().kept = Some(kept);
                     let before = self.before.replace(windows.clone());
                     self.older = before.as_ref().map_or_else(Weak::new, Arc::downgrade);
                     self.distinct_share = share;
@@ -207,6 +227,7 @@ impl WindowReader<'_> {
                 // Nobody needs it any more but this thread.
                 Err(_) if self.before.as_ref().is_some_and(|it| Arc::strong_count(it) == 1) => {
                     self.before = None;
+                    self.shared.lock().kept = None;
                 }
                 Err(_) => count /= 2,
             }
@@ -220,6 +241,7 @@ impl WindowReader<'_> {
         count: usize,
         nodes: Option<Option<Arc<HotRows>>>,
         edges: bool,
+        waited: &Cell<Duration>,
     ) -> Result<(Windows, f64)> {
         let loader = &*self.shared.loader;
         let lists = |list: fn(&Sample) -> &[i64]| -> Vec<&[i64]> {
@@ -230,21 +252,30 @@ impl WindowReader<'_> {
         let mut distinct_share = self.distinct_share;
         if let Some(hot) = nodes {
             let lists = lists(|sample| &sample.nodes);
+            let kept = || self.kept(|kept| kept.nodes.clone());
             let before = before.and_then(|before| before.nodes.as_ref());
+            let before = before.map(|window| Before { window, kept: &kept });
             let (columns, num_nodes) = (&loader.columns, self.num_nodes());
             let (window, share) =
-                read_window(self.shared, columns, num_nodes, &lists, hot, before)?;
+                self.read_window(columns, num_nodes, &lists, hot, before, waited)?;
             windows.nodes = Some(window);
             distinct_share = share;
         }
         if edges {
             let lists = lists(|sample| &sample.edge_ids);
+            let kept = || self.kept(|kept| kept.edges.clone());
             let before = before.and_then(|before| before.edges.as_ref());
+            let before = before.map(|window| Before { window, kept: &kept });
             let (columns, num_edges) = (&loader.edge_columns, self.num_edges());
-            let (window, _) = read_window(self.shared, columns, num_edges, &lists, None, before)?;
+            let (window, _) = self.read_window(columns, num_edges, &lists, None, before, waited)?;
             windows.edges = Some(window);
         }
         Ok((windows, distinct_share))
+    }
+
+    /// What is kept of the window before.
+    fn kept(&self, which: impl Fn(&KeptWindows) -> Option<Arc<KeptRows>>) -> Option<Arc<KeptRows>> {
+        self.shared.lock().kept.as_ref().and_then(which)
     }
 
     fn num_nodes(&self) -> u64 {
@@ -255,34 +286,53 @@ impl WindowReader<'_> {
         let rows = self.shared.loader.edge_columns.rows().map(|rows| rows.table().shape().rows());
         rows.max().unwrap_or(0)
     }
-}
 
-/// Plans and reads one window, and says what part of its missing rows was distinct.
-fn read_window(
-    shared: &Shared,
-    columns: &Columns,
-    num_rows: u64,
-    lists: &[&[i64]],
-    hot: Option<Arc<HotRows>>,
-    before: Option<&Window>,
-) -> Result<(Window, f64)> {
-    let loader = &shared.loader;
-    let budget = loader.dataset().budget();
-    for rows in columns.rows() {
-        lists.iter().try_for_each(|list| rows.check_ids(list))?;
+    /// Plans and reads one window, and says what part of its missing rows was distinct. Adds to `waited` for how long memory
+    /// was waited for.
+    fn read_window(
+        &self,
+        columns: &Columns,
+        num_rows: u64,
+        lists: &[&[i64]],
+        hot: Option<Arc<HotRows>>,
+        before: Option<Before<'_>>,
+        waited: &Cell<Duration>,
+    ) -> Result<(Window, f64)> {
+        let Self { shared, .. } = self;
+        let loader = &shared.loader;
+        let (buffers, budget) = (&loader.buffers, loader.dataset().budget());
+        for rows in columns.rows() {
+            lists.iter().try_for_each(|list| rows.check_ids(list))?;
+        }
+        let wanted = lists.iter().map(|list| list.len()).sum();
+        let ids = hot.as_ref().map(|hot| &hot.ids);
+        let missing: usize = lists.iter().map(|list| missing(list, ids)).sum();
+        let bytes = WindowPlan::memory(wanted, missing);
+        let mut memory = buffers.with_room(|| Ok(budget.reserve(bytes, "a window")?))?;
+        let plan = WindowPlan::new(num_rows, lists, ids);
+        memory.shrink(bytes - plan.bytes());
+        let share = plan.rows().len() as f64 / missing.max(1) as f64;
+        let wait_for_memory = || {
+            let began = Instant::now();
+            // Nobody gives memory back once all that was sampled and not delivered waits here.
+            let mine = self.pending.len();
+            let more =
+                shared.wait_for_memory(|state| state.under_way == mine + state.sampled.len());
+            waited.set(waited.get() + began.elapsed());
+            more.ok_or(Error::Stopped)
+        };
+        let go_on = || !shared.lock().stopped;
+        let (rows, work) = loader.delivery_bytes(&self.pending[0]);
+        let reading = WindowReading {
+            buffers,
+            budget,
+            left_free: rows.saturating_add(work),
+            wait_for_memory: &wait_for_memory,
+            go_on: &go_on,
+        };
+        let (window, stats): (Window, ReadStats) =
+            Window::read(plan, columns, hot, before, memory, &reading)?;
+        loader.sums.reads.add(&stats);
+        Ok((window, share))
     }
-    let places = lists.iter().map(|list| list.len()).sum();
-    let missing: usize =
-        lists.iter().map(|list| missing(list, hot.as_ref().map(|hot| &hot.ids))).sum();
-    let bytes = WindowPlan::memory(places, missing);
-    let mut memory = loader.buffers.with_room(|| Ok(budget.reserve(bytes, "a window")?))?;
-    let plan = WindowPlan::new(num_rows, lists, hot.as_ref().map(|hot| &hot.ids));
-    memory.shrink(bytes - plan.bytes());
-    let share = plan.distinct() as f64 / missing.max(1) as f64;
-    let (window, stats): (Window, ReadStats) =
-        Window::read(plan, columns, hot, before, &loader.buffers, budget, memory, &|| {
-            !shared.lock().stopped
-        })?;
-    loader.sums.reads.add(&stats);
-    Ok((window, share))
 }
