@@ -39,7 +39,8 @@ def memory_limit(limit: int) -> Iterator[Callable[[list[str]], str] | None]:
 @contextlib.contextmanager
 def memory_group(limit: int) -> Iterator[Path | None]:
     """A cgroup whose memory, page cache included, is limited; None where none can be made."""
-    name = f"graphmill-bench-{os.getpid()}"
+    # Several may exist at once, with different limits.
+    name = f"graphmill-bench-{os.getpid()}-{limit}"
     choices = [
         (Path("/sys/fs/cgroup/memory") / name, "memory.limit_in_bytes"),
         (Path("/sys/fs/cgroup") / name, "memory.max"),
