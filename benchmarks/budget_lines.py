@@ -8,7 +8,7 @@ from dataclasses import replace
 from benchmarks import rates
 from benchmarks.child import CORES
 from benchmarks.contest import MIB, Contestant, Outcomes
-from benchmarks.curves import Curve, Point, Series
+from benchmarks.curves import PACE_BY_MEMORY, Curve, Point, Series
 from benchmarks.measure import memory_group
 from benchmarks.training_bench import TrainingBench, check_sizes
 from benchmarks.training_inputs import Prepared
@@ -16,8 +16,6 @@ from benchmarks.training_lines import limit_for, ours_within
 
 #: Percent of the dataset.
 SHARES = (100, 50, 25, 10)
-#: The chart that a report begins with.
-TITLE = "Pace by memory"
 
 
 def memory(bench: TrainingBench) -> None:
@@ -55,7 +53,7 @@ def memory_curve(bench: TrainingBench, prepared: Prepared, outcomes: Outcomes) -
         took = outcome.failure or f"{held / MIB:,.0f} MiB held"
         series.append(Series(name, [Point(100 * held / prepared.bytes, rates.rate(outcome), took)]))
     return Curve(
-        title=TITLE,
+        title=PACE_BY_MEMORY,
         x="memory, % of the dataset",
         y="batches/s",
         series=series,

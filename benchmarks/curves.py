@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+#: The title of the curve that a report begins with.
+PACE_BY_MEMORY = "Pace by memory"
+
 
 @dataclass(frozen=True)
 class Point:

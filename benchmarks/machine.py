@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.child import CORES
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.peers.installation import python_of, script
 
@@ -40,6 +41,7 @@ def describe(work: Path, graphmill: Graphmill) -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
         "usable_cores": len(os.sched_getaffinity(0)),
+        "cores_of_a_process": CORES,
         "memory_bytes": memory_info("MemTotal"),
         "cgroup_limit_bytes": cgroup_limit(),
         "kernel": platform.release(),

@@ -81,10 +81,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             at_most=16.0,
             unit="MiB",
         ),
-        *(
-            Must(f"verify {each['file']}: speed over cat", each["ratio"], at_least=0.5)
-            for each in found["verify"]
-        ),
     ]
     note = "" if arguments.scale == "full" else " (targets are for --scale full)"
     musts.show(targets, note)

@@ -20,9 +20,8 @@ from typing import Any, Protocol
 from benchmarks import machine
 from benchmarks.choices import add_places
 from benchmarks.graphmill_command import Graphmill
+from benchmarks.reporting.recorded import MACHINE, RUNS
 
-RUNS = Path(__file__).parent / "runs"
-MACHINE = "machine.json"
 #: Peers that compile for minutes or bring gigabytes of torch; a small run is over before they are installed.
 HEAVY = {"webgraph", "graph_builder", "graphbolt", "dgl"}
 
