@@ -71,9 +71,7 @@ def threads_curve(outcomes: Outcomes) -> Curve:
             for count, each in found.items()
         ]
         series.append(Series(name, points))
-    remark = (
-        f"{SHAPE}, graph in the page cache; a stream of batches, so bound by memory and processor."
-    )
+    remark = f"{SHAPE}, graph in the page cache, so nothing comes from disk."
     return Curve("Sampling by threads", "threads", "million edges/s", series, remark)
 
 

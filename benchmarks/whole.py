@@ -89,6 +89,9 @@ def run(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> None:
     for place in (folder, work):
         place.mkdir(parents=True, exist_ok=True)
     about = described(folder, arguments.size, work, graphmill)
+    # The report keeps to their order, which goes from files to training.
+    about["sections"] = chosen
+    write(folder / MACHINE, about)
     failed = []
     for name in chosen:
         file = folder / f"{name}.json"
@@ -126,10 +129,8 @@ def described(folder: Path, size: str, work: Path, graphmill: Graphmill) -> dict
                     f"{folder} has {key} {before[key]}, and here it is {about[key]}: name another folder with --run"
                 )
         return before
-    about["begun"] = now()
-    about["versions"] = machine.versions(graphmill, work / "peers")
-    write(file, about)
-    return about
+    versions = machine.versions(graphmill, work / "peers")
+    return {**about, "begun": now(), "versions": versions}
 
 
 def is_measured(file: Path) -> bool:

@@ -15,7 +15,7 @@ LEFT, RIGHT, TOP = 56, 24, 30
 CLASSES = ["ours", "peer-a", "peer-b", "peer-c", "peer-d", "peer-e"]
 
 ROW = 28
-LABELS, FIGURES = 330, 200
+LABELS, FIGURES = 310, 210
 #: Bars reach so many times beyond their target, or below it, and no further; their figure is written beside them.
 REACH = 16.0
 
@@ -96,32 +96,27 @@ def remarks(curve: dict[str, Any]) -> str:
 
 def target_chart(title: str, targets: Sequence[Target]) -> str:
     """A bar for each target: to the right of the line it is met, to the left it is short."""
-    margins = [target.margin for target in targets if target.margin]
-    reach = min(REACH, max([2.0, *(max(margin, 1 / margin) for margin in margins)]))
-    start, end = LABELS + 10, WIDTH - FIGURES - 10
-    across = svg.logarithmic(1 / reach, reach, start, end)
+    start, end = LABELS + 24, WIDTH - FIGURES - 30
+    across = svg.logarithmic(1 / REACH, REACH, start, end)
     height = float(TOP + ROW * len(targets) + 10)
     parts = [
         svg.text("target", across(1), 16, text_anchor="middle", class_="axis"),
         svg.text("measured, target", WIDTH - FIGURES, 16, class_="axis"),
     ]
-    for times in (2.0, 4.0, 8.0, 16.0):
-        if times <= reach and reach / times < 4:
-            for place, words in ((times, f"{times:g}x better"), (1 / times, f"{times:g}x short")):
-                parts.append(svg.line(across(place), TOP - 8, across(place), height - 6, "grid"))
-                parts.append(svg.text(words, across(place), 16, text_anchor="middle"))
+    for place, words in ((1 / 16, "1/16"), (1 / 4, "1/4"), (4, "4x"), (16, "16x")):
+        parts.append(svg.line(across(place), TOP - 8, across(place), height - 6, "grid"))
+        parts.append(svg.text(words, across(place), 16, text_anchor="middle"))
     for place, target in enumerate(targets):
-        y = float(TOP + ROW * place)
-        parts.append(target_bar(target, y, across, reach))
+        parts.append(target_bar(target, float(TOP + ROW * place), across))
     parts.append(svg.line(across(1), TOP - 8, across(1), height - 6, "target"))
     return figure_of(title, svg.picture(WIDTH, height, title, parts), "")
 
 
-def target_bar(target: Target, y: float, across: svg.Scale, reach: float) -> str:
+def target_bar(target: Target, y: float, across: svg.Scale) -> str:
     """One row of it."""
     parts = [svg.text(shortened(target.name), 0, y + 15)]
     if target.margin is not None:
-        margin = min(max(target.margin, 1 / reach), reach)
+        margin = min(max(target.margin, 1 / REACH), REACH)
         left, right = sorted((across(margin), across(1)))
         name = "bar met" if target.met else "bar short"
         parts.append(
@@ -186,7 +181,7 @@ def colour(place: int) -> str:
 
 def shortened(name: str) -> str:
     """A name that fits beside its bar; the whole one is told when one points at it."""
-    most = 52
+    most = 46
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 

@@ -27,6 +27,7 @@ def page(run: Run) -> str:
         [
             element("h1", html.escape(title)),
             element("p", html.escape(verdict(run)), class_="verdict"),
+            headlines(run),
             element("p", html.escape(where(run)), class_="remark"),
             *(
                 charts.curve_chart(curve)
@@ -55,8 +56,9 @@ def page(run: Run) -> str:
 
 
 TARGETS = (
-    "One bar for each target, as a ratio to it: to the right of the line it is met, to the left it is short. "
-    "Targets are for the size medium on a machine that does nothing else."
+    "One bar for each target, as a ratio to it: to the right of the line it is met, to the left it is short; a bar to "
+    "4x is four times as good as asked for, one to 1/4 a quarter of it. Targets are for the size medium on a machine "
+    "that does nothing else."
 )
 
 
@@ -70,12 +72,22 @@ def verdict(run: Run) -> str:
         words += (
             "; this is a small run, which tries the benchmark itself: the targets are for medium"
         )
-    told = [
-        f"{target.name} {target.found} ({target.asked}: {target.verdict})"
-        for target in targets
+    return f"{words}."
+
+
+def headlines(run: Run) -> str:
+    """The few targets that say most; sections go from files to training, and what is nearest to it comes first."""
+    rows = [
+        element(
+            "li",
+            html.escape(f"{target.section}, {target.name}: ")
+            + element("strong", html.escape(target.found))
+            + html.escape(f" (target {target.asked}, {target.verdict})"),
+        )
+        for target in reversed(run.targets())
         if target.headline
     ]
-    return f"{words}. {'; '.join(told)}." if told else f"{words}."
+    return element("ul", "".join(rows)) if rows else ""
 
 
 def where(run: Run) -> str:
@@ -83,9 +95,9 @@ def where(run: Run) -> str:
     machine = run.machine
     return (
         f"{machine['processor']}, {machine['usable_cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB, "
-        f"Linux {machine['kernel']}, begun {machine['begun']}. Medians of runs in turns, each a process of its own "
-        f"on {machine['cores_of_a_process']} cores; batches of seeds, fan-outs, threads and cache state stand with "
-        "each picture and table."
+        f"Linux {machine['kernel']}, begun {tables.moment(machine['begun'])}. Medians of runs in turns, each a process "
+        f"of its own on {machine['cores_of_a_process']} cores; batches of seeds, fan-outs, threads and cache state "
+        "stand with each picture and table."
     )
 
 
@@ -146,7 +158,7 @@ def failures(run: Run) -> str:
     found = run.failures()
     if not found:
         return element("p", "Everything was measured.", class_="remark")
-    return tables.table(["section", "who or what", "why"], found)
+    return tables.table(["section", "what", "who", "why"], found)
 
 
 def section(run: Run, name: str) -> str:

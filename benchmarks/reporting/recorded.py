@@ -121,20 +121,20 @@ class Run:
         contests = result.get("contests", {})
         yield from flat({title: contests[title] for title in contests if title not in held}, "")
 
-    def failures(self) -> list[tuple[str, str, str]]:
-        """Section, who or what, and why: everything that was not measured."""
+    def failures(self) -> list[tuple[str, str, str, str]]:
+        """Section, what, who, and why: everything that was not measured."""
         found = []
         for section, file in self.sections.items():
             if "failure" in file:
-                found.append((section, "the whole section", file["failure"]))
+                found.append((section, "everything", "-", file["failure"]))
             for name, reason in self.result(section).get("absent", {}).items():
-                found.append((section, f"{name}, not installed", reason))
+                found.append((section, "not installed", name, reason))
             for contest in self.contests(section):
                 if contest.skipped is not None:
-                    found.append((section, contest.title, contest.skipped))
+                    found.append((section, contest.title, "-", contest.skipped))
                 for name, entry in contest.contestants.items():
                     if entry["failure"] is not None:
-                        found.append((section, name, entry["failure"]))
+                        found.append((section, contest.title, name, entry["failure"]))
         return found
 
     def commits(self) -> list[str]:
@@ -148,11 +148,12 @@ def read(folder: Path) -> Run:
     machine = folder / MACHINE
     if not machine.exists():
         raise SystemExit(f"{folder} is no run: it has no {MACHINE}; make bench makes one")
-    files = sorted(file for file in folder.glob("*.json") if file != machine)
-    sections = {file.stem: json.loads(file.read_text()) for file in files}
+    about = json.loads(machine.read_text())
+    files = {name: folder / f"{name}.json" for name in about["sections"]}
+    sections = {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
     if not sections:
         raise SystemExit(f"{folder} has no section yet: let make bench go on")
-    return Run(folder, json.loads(machine.read_text()), sections)
+    return Run(folder, about, sections)
 
 
 def newest(runs: Path) -> Path:

@@ -36,6 +36,7 @@ h1{font-size:1.6rem;margin:0 0 .6rem}
 h2{font-size:1.2rem;margin:2.4rem 0 .4rem;border-bottom:1px solid var(--grid);padding-bottom:.2rem}
 h4{margin:1.4rem 0 .3rem}
 .verdict{font-size:1.1rem;margin:.4rem 0}
+ul{margin:.3rem 0 .6rem;padding-left:1.2rem}
 .remark{color:var(--faint);font-size:.9rem;margin:.3rem 0}
 .failed{color:var(--short)}
 figure{margin:1.2rem 0 1.6rem}

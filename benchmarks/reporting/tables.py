@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import statistics
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from benchmarks.reporting.recorded import Contest, Run, figure
@@ -34,9 +35,18 @@ def contest_table(contest: Contest) -> str:
     if contest.skipped is not None:
         return element("p", html.escape(f"Not held: {contest.skipped}"), class_="remark failed")
     entries = contest.contestants
-    units = {entry["unit"] for entry in entries.values() if "unit" in entry}
-    pace = f"{units.pop()}/s" if len(units) == 1 else "seconds"
-    head = ["who", "ours x", pace, "spread", "anon MiB", "file MiB", "disk MB", "inputs", "result"]
+    heading, each = unit_of(entries)
+    head = [
+        "who",
+        "ours x",
+        heading,
+        "spread",
+        "anon MiB",
+        "file MiB",
+        "disk MB",
+        "inputs",
+        "result",
+    ]
     own = next(iter(entries.values()))
     rows = []
     for name, entry in entries.items():
@@ -50,7 +60,7 @@ def contest_table(contest: Contest) -> str:
             [
                 name,
                 times(own, entry),
-                figure(middle),
+                figure(middle / each),
                 f"{(max(values) - min(values)) / middle:.0%}" if len(values) > 1 else "one run",
                 figure(max(run["peak_anonymous"] for run in runs) / MIB),
                 figure(max(run["peak_file"] for run in runs) / MIB),
@@ -60,6 +70,17 @@ def contest_table(contest: Contest) -> str:
             ]
         )
     return table(head, rows, numbers=range(1, 7))
+
+
+def unit_of(entries: dict[str, dict[str, Any]]) -> tuple[str, float]:
+    """What a contest is about, for people, and how much of it makes one."""
+    found = [entry for entry in entries.values() if entry.get("rate") is not None]
+    if not found:
+        return "seconds", 1.0
+    # As in the tables of the sections: millions where all are large.
+    is_large = min(entry["rate"] for entry in found) >= 1e5
+    unit = found[0]["unit"]
+    return (f"million {unit}/s", 1e6) if is_large else (f"{unit}/s", 1.0)
 
 
 def paces(entry: dict[str, Any]) -> list[float]:
@@ -79,7 +100,7 @@ def times(own: dict[str, Any], entry: dict[str, Any]) -> str:
 
 def limit_of(entry: dict[str, Any]) -> str:
     """What held a loader back, by its own word."""
-    said = [told["stats"]["bound"] for told in entry.get("told", []) if "stats" in told]
+    said = [told["stats"].get("bound") for told in entry.get("told", []) if "stats" in told]
     bound = next(filter(None, said), None)
     return f"bound by {bound}" if bound else ""
 
@@ -148,7 +169,7 @@ def section_words(file: dict[str, Any]) -> str:
     """How long a section took, and what surrounded it."""
     cache, disk = file["page_cache_bytes"], file["disk"]
     parts = [
-        f"{file['seconds'] / 60:.1f} minutes from {file['begun']}",
+        f"{file['seconds'] / 60:.1f} minutes from {moment(file['begun'])}",
         f"load {file['load_before']:.1f} when it began",
         f"page cache {cache['before'] / GIB:.1f} GiB before, {cache['after'] / GIB:.1f} GiB after",
     ]
@@ -158,3 +179,8 @@ def section_words(file: dict[str, Any]) -> str:
             f"{disk['write_requests']:,} writes of {disk['written_bytes'] / 1e9:.1f} GB, inputs included"
         )
     return "; ".join(parts) + "."
+
+
+def moment(told: str) -> str:
+    """A time as the files have it, for people."""
+    return f"{datetime.fromisoformat(told):%Y-%m-%d %H:%M} UTC"
