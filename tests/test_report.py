@@ -35,8 +35,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[tuple[str, str]] = []
         #: Rows of cells by the heading above their table.
         self.rows: dict[str, list[list[str]]] = {}
@@ -45,8 +44,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
+        self.elements.append((tag, dict(attrs)))
         if tag == "tr":
             self.rows.setdefault(self.heading, []).append([])
         elif tag in ("th", "td"):
@@ -65,6 +63,10 @@ class Page(HTMLParser):
             self.rows[self.heading][-1][-1] += data
         if data.strip():
             self.texts.append((around, data))
+
+    @property
+    def tags(self) -> set[str]:
+        return {tag for tag, _ in self.elements}
 
     def within(self, tag: str) -> Iterator[str]:
         return (text for around, text in self.texts if around == tag)
@@ -92,9 +94,10 @@ def raw() -> dict[str, dict[str, Any]]:
 
 
 def close(told: str, number: float) -> bool:
-    """Whether a figure on the page is this number, as far as its digits go."""
+    """Whether a figure on the page is this number, as far as its digits go, and they go far enough."""
     digits = len(told.partition(".")[2])
-    return abs(float(told.replace(",", "")) - number) <= 0.5000001 * 10**-digits
+    off = abs(float(told.replace(",", "")) - number)
+    return off <= 0.5000001 * 10**-digits and off <= max(0.005, 0.01 * abs(number))
 
 
 def test_every_target_is_shown_with_its_figure_and_verdict(shown: Page) -> None:
@@ -114,6 +117,27 @@ def test_every_target_is_shown_with_its_figure_and_verdict(shown: Page) -> None:
         bound = float(row["bound"])
         is_met = must["measured"] >= bound if is_least else must["measured"] <= bound
         assert row["verdict"] == ("met" if is_met else "short")
+
+
+def test_bars_stand_on_the_side_of_their_verdict(shown: Page) -> None:
+    bars, counts = [], {"bar met": 0, "bar short": 0}
+    for tag, found in shown.elements:
+        if tag == "rect":
+            bars.append(found)
+        elif tag == "line" and found["class"] == "target":
+            line = float(found["x1"] or "")
+            for bar in bars:
+                start = float(bar["x"] or "")
+                end = start + float(bar["width"] or "")
+                is_right = abs(start - line) < 0.11 < end - line
+                is_left = abs(end - line) < 0.11 < line - start
+                # One that is missed by a hair is as wide as a hair.
+                assert is_right if bar["class"] == "bar met" else is_left or end - start == 2.0
+                counts[bar["class"] or ""] += 1
+            bars = []
+    musts = [must for file in raw().values() for must in file["result"].get("musts", [])]
+    assert counts["bar met"] == sum(must["met"] is True for must in musts) > 0
+    assert counts["bar short"] == sum(must["met"] is False for must in musts) > 0
 
 
 def test_the_first_sentence_counts_the_targets(shown: Page) -> None:
@@ -178,7 +202,8 @@ def test_every_contest_and_its_medians_are_shown(shown: Page) -> None:
 def test_the_page_asks_for_nothing_outside_itself(shown: Page, text: str) -> None:
     assert not shown.open, "every element is closed"
     assert not shown.tags & {"script", "link", "img", "iframe", "object", "embed", "image", "use"}
-    assert not shown.attributes & {"src", "srcset", "href", "xlink:href", "data", "action", "style"}
+    attributes = {name for _, found in shown.elements for name in found}
+    assert not attributes & {"src", "srcset", "href", "xlink:href", "data", "action", "style"}
     assert not re.search(r"url\(|@import|//", text)
 
 
