@@ -10,7 +10,8 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import features, ingest, orders, sampling, stores, training, whole
+from benchmarks import features, ingest, orders, sampling, stores, training
+from benchmarks.whole import add_run_arguments, run_all
 
 SECTIONS = {
     "stores": stores,
@@ -26,7 +27,7 @@ def main() -> None:
     """Run the section that was named, or all of them."""
     arguments = parser().parse_args()
     if arguments.section == "all":
-        whole.run(arguments, SECTIONS)
+        run_all(arguments, SECTIONS)
         return
     result = SECTIONS[arguments.section].run(arguments)
     if arguments.json:
@@ -37,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line; every section adds what is its own."""
     every = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     sections = every.add_subparsers(dest="section", metavar="SECTION", required=True)
-    whole.add_arguments(sections.add_parser("all", help="every section, into the folder of a run"))
+    add_run_arguments(sections.add_parser("all", help="every section, into the folder of a run"))
     for name, section in SECTIONS.items():
         own = sections.add_parser(name, help=(section.__doc__ or "").splitlines()[0])
         own.add_argument("--json", type=Path, help="write the raw numbers here")

@@ -55,7 +55,7 @@ SIZES = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
     parser.add_argument(
         "--size", choices=SIZES, default="medium", help="targets are for medium, the default"
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_places(parser)
 
 
-def run(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> None:
+def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> None:
     """Measure what is missing; raises at the end if a section failed, once all others are there."""
     size, work = SIZES[arguments.size], arguments.work.absolute()
     chosen = [name for name in sections if size.sections is None or name in size.sections]

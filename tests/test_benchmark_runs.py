@@ -73,24 +73,24 @@ def test_a_run_goes_on_where_it_stopped(
     sections = {"first": Counted(seen), "second": Counted(broken), "third": Counted(seen)}
     small = ("--size", "small")
     with pytest.raises(SystemExit, match="second: OSError: no disk here"):
-        whole.run(asked(*small), sections)
+        whole.run_all(asked(*small), sections)
     assert told(tmp_path, "second")["failure"] == "OSError: no disk here"
     assert "result" not in told(tmp_path, "second")
     sections["second"].measure = seen
-    whole.run(asked(*small), sections)
+    whole.run_all(asked(*small), sections)
     assert [section.times for section in sections.values()] == [1, 2, 1]
-    whole.run(asked(*small, "--again", "third"), sections)
+    whole.run_all(asked(*small, "--again", "third"), sections)
     assert [section.times for section in sections.values()] == [1, 2, 2]
-    whole.run(asked(*small, "--again"), sections)
+    whole.run_all(asked(*small, "--again"), sections)
     assert [section.times for section in sections.values()] == [2, 3, 3]
     with pytest.raises(SystemExit, match="fourth is not among"):
-        whole.run(asked(*small, "--again", "fourth"), sections)
+        whole.run_all(asked(*small, "--again", "fourth"), sections)
 
 
 def test_a_run_tells_the_machine_and_what_surrounds_a_section(
     asked: Callable[..., argparse.Namespace], tmp_path: Path
 ) -> None:
-    whole.run(asked("--size", "small"), {"only": Counted(seen)})
+    whole.run_all(asked("--size", "small"), {"only": Counted(seen)})
     machine, section = told(tmp_path, "machine"), told(tmp_path, "only")
     assert machine["size"] == section["size"] == "small"
     assert machine["memory_bytes"] > 0
@@ -107,9 +107,9 @@ def test_a_run_tells_the_machine_and_what_surrounds_a_section(
 
 def test_a_run_is_of_one_size(asked: Callable[..., argparse.Namespace]) -> None:
     sections = {"only": Counted(seen)}
-    whole.run(asked("--size", "small"), sections)
+    whole.run_all(asked("--size", "small"), sections)
     with pytest.raises(SystemExit, match="size small, and here it is medium"):
-        whole.run(asked("--size", "medium"), sections)
+        whole.run_all(asked("--size", "medium"), sections)
 
 
 def test_a_size_that_the_disk_cannot_hold_is_refused_before_anything_is_written(
@@ -120,7 +120,7 @@ def test_a_size_that_the_disk_cannot_hold_is_refused_before_anything_is_written(
     for size, wanted in (("quarter-papers", 48), ("papers", 190)):
         shutil.rmtree(tmp_path / "run", ignore_errors=True)
         with pytest.raises(SystemExit, match=f"--scale {size} takes {wanted} GB"):
-            whole.run(asked("--size", size), SECTIONS)
+            whole.run_all(asked("--size", size), SECTIONS)
     assert [path for path in (tmp_path / "work").rglob("*") if path.is_file()] == []
 
 

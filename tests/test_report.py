@@ -25,7 +25,7 @@ RECORDED = Path(__file__).parent / "recorded_run"
 #: Elements that have no end.
 VOID = {"meta"}
 TARGET = re.compile(
-    r"(?P<name>.+): (?P<found>\S+)(?: \S+)?, (?P<sign>[≥≤]) (?P<bound>\S+) \S+: (?P<verdict>.+)"
+    r"(?P<name>.+): (?P<found>\S+)(?: [^,]+)?, (?P<sign>[≥≤]) (?P<bound>\S+): (?P<verdict>.+)"
 )
 
 

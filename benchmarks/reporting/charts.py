@@ -15,7 +15,7 @@ LEFT, RIGHT, TOP = 56, 24, 30
 CLASSES = ["ours", "peer-a", "peer-b", "peer-c", "peer-d", "peer-e"]
 
 ROW = 28
-LABELS, FIGURES = 310, 210
+LABELS, FIGURES = 310, 220
 #: Bars reach so many times beyond their target, or below it, and no further; their figure is written beside them.
 REACH = 16.0
 
@@ -124,7 +124,7 @@ def target_bar(target: Target, y: float, across: svg.Scale) -> str:
                 "rect", x=left, y=y + 3, width=max(right - left, 2.0), height=16, rx=2, class_=name
             )
         )
-    words = f"{target.found}, {target.asked}: {target.verdict}"
+    words = f"{target.found}, {target.bound}: {target.verdict}"
     name = {True: "met", False: "short", None: "axis"}[target.met]
     parts.append(svg.text(words, WIDTH - FIGURES, y + 15, class_=f"value {name}"))
     full = svg.element("title", html.escape(f"{target.name}: {words}"))

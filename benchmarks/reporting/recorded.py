@@ -41,8 +41,13 @@ class Target:
     @property
     def asked(self) -> str:
         """The target, for people."""
+        return f"{self.bound} {self.unit}"
+
+    @property
+    def bound(self) -> str:
+        """The same without its unit."""
         sign, bound = ("≥", self.at_least) if self.at_least is not None else ("≤", self.at_most)
-        return f"{sign} {bound:g} {self.unit}"
+        return f"{sign} {bound:g}"
 
     @property
     def found(self) -> str:
@@ -104,9 +109,12 @@ class Run:
         ]
 
     def contests(self, section: str) -> list[Contest]:
-        """Those of one section; what lines left beside their contests is not among them."""
+        """Those of one section."""
         found = []
         for title, entries in self.result(section).get("contests", {}).items():
+            # A line may leave other figures beside its contests.
+            if not isinstance(entries, dict):
+                continue
             if "skipped" in entries:
                 found.append(Contest(section, title, {}, entries["skipped"]))
             elif all(is_contestant(entry) for entry in entries.values()):
