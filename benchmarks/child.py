@@ -70,6 +70,7 @@ def measure(command: Command, timeout: float) -> Figures:
             except BaseException:
                 # Ctrl-C does not reach a child with a session of its own.
                 os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
                 raise
             seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import statistics
 import subprocess
@@ -58,9 +59,22 @@ def memory_group(limit: int) -> Iterator[Path | None]:
         try:
             yield group
         finally:
-            group.rmdir()
+            remove(group)
         return
     yield None
+
+
+def remove(group: Path) -> None:
+    """Remove a cgroup; processes that were just ended may take a moment to leave it."""
+    for patience in (0.01, 0.1, 1.0, 5.0):
+        try:
+            group.rmdir()
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            time.sleep(patience)
+    group.rmdir()
 
 
 def entering(group: Path, command: list[str]) -> list[str]:

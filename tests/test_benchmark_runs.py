@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
+import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -169,3 +173,20 @@ with open(sys.argv[1], "rb") as file:
         assert 32 * MIB <= figures.read_bytes < 200 * MIB
     with pytest.raises(CommandFailed, match="exit code 3: gone"):
         measure(Command(["sh", "-c", "echo gone >&2; exit 3"]), timeout=60)
+
+
+def test_a_run_that_is_interrupted_takes_its_process_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "process"
+
+    def interrupt() -> None:
+        while not note.exists() or not note.read_text():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        measure(Command(["sh", "-c", 'echo $$ > "$0"; exec sleep 60', str(note)]), timeout=60)
+    watcher.join()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(note.read_text()), 0)
