@@ -26,7 +26,11 @@ def main() -> None:
     target = arguments.html or run.folder / "report.html"
     target.write_text(page(run), encoding="utf-8")
     print(f"wrote {target}")
-    if arguments.readme:
+    if arguments.readme and run.size == "small":
+        print(
+            f"left {arguments.readme} alone: a small run tries the benchmark, its figures say nothing"
+        )
+    elif arguments.readme:
         readme.rewrite(arguments.readme, run)
         print(f"wrote the table in {arguments.readme}")
 

@@ -11,6 +11,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -251,6 +252,22 @@ def test_the_table_of_the_readme_is_rewritten_in_place(run: recorded.Run, tmp_pa
             assert len(found) == must["headline"]
             if found and must["measured"] is not None:
                 assert close(found[0][1].split()[0], must["measured"])
+
+
+@pytest.mark.parametrize("size", ["small", "medium"])
+def test_only_a_run_of_full_size_goes_into_the_readme(tmp_path: Path, size: str) -> None:
+    folder, path = tmp_path / "run", tmp_path / "README.md"
+    shutil.copytree(RECORDED, folder)
+    machine = folder / "machine.json"
+    machine.write_text(json.dumps(json.loads(machine.read_text()) | {"size": size}))
+    before = f"{readme.BEGIN}\n{readme.END}\n"
+    path.write_text(before)
+    command = [sys.executable, "-m", "benchmarks.report", str(folder), "--readme", str(path)]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert Page((folder / "report.html").read_text(encoding="utf-8")).tags >= {"svg", "table"}
+    assert (path.read_text() == before) == (size == "small")
+    assert (f"left {path} alone" in done.stdout) == (size == "small")
 
 
 def test_a_readme_without_its_marks_is_left_alone(run: recorded.Run, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def verdict(run: Run) -> str:
 
 
 def headlines(run: Run) -> str:
-    """The few targets that say most; sections go from files to training, and what is nearest to it comes first."""
+    """The few targets that say most."""
     rows = [
         element(
             "li",
@@ -84,8 +84,7 @@ def headlines(run: Run) -> str:
             + element("strong", html.escape(target.found))
             + html.escape(f" (target {target.asked}, {target.verdict})"),
         )
-        for target in reversed(run.targets())
-        if target.headline
+        for target in run.headlines()
     ]
     return element("ul", "".join(rows)) if rows else ""
 

@@ -21,8 +21,7 @@ def block(run: Run) -> str:
         f"{machine['memory_bytes'] / 2**30:.0f} GiB; {'; '.join(run.commits())}).",
         "",
     ]
-    headlines = [target for target in targets if target.headline]
-    if headlines:
+    if headlines := run.headlines():
         lines += ["| what | measured | target | |", "|---|--:|--:|---|"]
         for target in headlines:
             name = f"{target.section}, {target.name}"

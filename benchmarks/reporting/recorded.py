@@ -102,6 +102,10 @@ class Run:
             for must in self.result(section).get("musts", [])
         ]
 
+    def headlines(self) -> list[Target]:
+        """The few that say most. Sections go from files to training, and what is nearest to it comes first."""
+        return [target for target in reversed(self.targets()) if target.headline]
+
     def curves(self) -> list[dict[str, Any]]:
         """All of all sections."""
         return [
