@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from benchmarks import rates
 from benchmarks.child import CORES
-from benchmarks.contest import MIB, Contestant, Outcomes
+from benchmarks.contest import MIB, Contestant, Outcome
 from benchmarks.curves import PACE_BY_MEMORY, Curve, Point, Series
+from benchmarks.machine import memory_info
 from benchmarks.measure import memory_group
 from benchmarks.training_bench import TrainingBench, check_sizes
 from benchmarks.training_inputs import Prepared
@@ -22,31 +23,38 @@ def memory(bench: TrainingBench) -> None:
     """The pace by the memory there is: all of the dataset's size, half, a quarter, a tenth."""
     prepared = bench.inputs.large()
     title = f"memory: {prepared.rows:,} nodes, {bench.shape}, {CORES} threads, cold"
-    contestants: list[Contestant] = []
+    there = memory_info("MemTotal")
+    contestants: dict[int, Contestant] = {}
     with ExitStack() as groups:
         for percent in SHARES:
             limit = limit_for(bench, prepared, percent)
+            # A limit that the machine does not have is none.
+            if limit > there:
+                continue
             group = groups.enter_context(memory_group(limit))
             if group is None:
                 bench.skip(title, "no cgroup can be made here")
                 return
             [ours] = ours_within(bench, prepared, group, percent)
-            contestants.append(replace(ours, name=f"graphmill, {percent}%"))
-        outcomes = bench.hold(title, "batches", contestants)
+            contestants[percent] = replace(ours, name=f"graphmill, {percent}%")
+        outcomes = bench.hold(title, "batches", list(contestants.values()))
     check_sizes(outcomes)
-    bench.curves.append(memory_curve(bench, prepared, outcomes))
-
-
-def memory_curve(bench: TrainingBench, prepared: Prepared, outcomes: Outcomes) -> Curve:
-    """Ours by what it may take; peers, which have everything in memory, by what they did take."""
-    ours = [
-        Point(
-            percent,
-            rates.rate(outcome),
-            outcome.failure or f"{limit_for(bench, prepared, percent) / MIB:,.0f} MiB",
-        )
-        for percent, outcome in zip(SHARES, outcomes.values(), strict=True)
+    points = [
+        point(outcomes[contestants[percent].name], percent, limit_for(bench, prepared, percent))
+        if percent in contestants
+        else Point(percent, None, f"the machine has only {there / MIB:,.0f} MiB")
+        for percent in SHARES
     ]
+    bench.curves.append(memory_curve(bench, prepared, points))
+
+
+def point(outcome: Outcome, percent: int, limit: int) -> Point:
+    """Our pace with a share of the dataset as memory."""
+    return Point(percent, rates.rate(outcome), outcome.failure or f"{limit / MIB:,.0f} MiB")
+
+
+def memory_curve(bench: TrainingBench, prepared: Prepared, ours: list[Point]) -> Curve:
+    """Ours by what it may take; peers, which have everything in memory, by what they did take."""
     series = [Series("graphmill", ours)]
     for name, outcome in bench.unlimited.items():
         held = max((run.peak_resident for run in outcome.runs), default=0)

@@ -48,7 +48,9 @@ class Must:
 
 
 def show(musts: Sequence[Must], remark: str) -> None:
-    """Print the table."""
+    """Print the table, if any line had a target."""
+    if not musts:
+        return
     print(f"\nMust reach{remark}")
     width = max(len(must.what) for must in musts)
     verdicts = {True: "met", False: "NOT MET", None: "not measured"}

@@ -19,7 +19,7 @@ import pytest
 from benchmarks import whole
 from benchmarks.child import Command, CommandFailed, measure
 from benchmarks.machine import block_device
-from benchmarks.musts import Must
+from benchmarks.musts import Must, show
 from benchmarks.run import SECTIONS
 from benchmarks.run import parser as command_line
 from benchmarks.whole import SIZES
@@ -150,6 +150,13 @@ def test_targets_have_one_form() -> None:
     }
     assert Must("memory", 3.0, at_most=2.0, unit="MiB").record()["met"] is False
     assert Must("never", None, at_least=1.0).record()["met"] is None
+
+
+def test_lines_without_a_target_have_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    show([], "")
+    assert capsys.readouterr().out == ""
+    show([Must("speed", 3.0, at_least=2.0)], " (small)")
+    assert "speed" in capsys.readouterr().out
 
 
 def test_a_process_tells_the_memory_it_held_and_what_it_read(tmp_path: Path) -> None:

@@ -254,6 +254,20 @@ def test_the_table_of_the_readme_is_rewritten_in_place(run: recorded.Run, tmp_pa
                 assert close(found[0][1].split()[0], must["measured"])
 
 
+def test_a_machine_that_tells_little_is_described_as_far_as_it_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(RECORDED, folder)
+    machine = folder / "machine.json"
+    untold = {"disk": None, "disk_profile": None, "cgroup_limit_bytes": 2 << 30}
+    machine.write_text(json.dumps(json.loads(machine.read_text()) | untold))
+    section = folder / "training.json"
+    section.write_text(json.dumps(json.loads(section.read_text()) | {"disk": None}))
+    rows = Page(page(recorded.read(folder))).rows["Machine"]
+    assert ["disk", "not told by the kernel"] in rows
+    assert ["disk profile", "not measured"] in rows
+    assert any(row[0] == "memory" and row[1].endswith("cgroup limit 2.0 GiB") for row in rows)
+
+
 @pytest.mark.parametrize("size", ["small", "medium"])
 def test_only_a_run_of_full_size_goes_into_the_readme(tmp_path: Path, size: str) -> None:
     folder, path = tmp_path / "run", tmp_path / "README.md"

@@ -91,12 +91,15 @@ def headlines(run: Run) -> str:
 
 def where(run: Run) -> str:
     """The machine and the conditions, in a line."""
-    machine = run.machine
+    machine, commits = run.machine, run.commits()
+    pieces = (
+        f" Its sections were measured with {' and '.join(commits)}." if len(commits) > 1 else ""
+    )
     return (
         f"{machine['processor']}, {machine['usable_cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB, "
         f"Linux {machine['kernel']}, begun {tables.moment(machine['begun'])}. Medians of runs in turns, each a process "
         f"of its own on {machine['cores_of_a_process']} cores; batches of seeds, fan-outs, threads and cache state "
-        "stand with each picture and table."
+        f"stand with each picture and table.{pieces}"
     )
 
 
