@@ -63,16 +63,17 @@ def measure(command: Command, timeout: float) -> Figures:
                 start_new_session=True,
                 preexec_fn=settle,
             )
-        with watched(process.pid) as memory, stopped_after(process.pid, timeout) as late:
-            # Waiting here and not through Popen: only wait4 tells what this one child used.
-            try:
+        try:
+            with watched(process.pid) as memory, stopped_after(process.pid, timeout) as late:
+                # Waiting here and not through Popen: only wait4 tells what this one child used.
                 _, status, usage = os.wait4(process.pid, 0)
-            except BaseException:
-                # Ctrl-C does not reach a child with a session of its own.
+                seconds = time.perf_counter() - start
+        except BaseException:
+            # Ctrl-C does not reach a child with a session of its own.
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                raise
-            seconds = time.perf_counter() - start
+            process.wait()
+            raise
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             reason = f"stopped after {timeout:.0f} s" if late.is_set() else ending(process)

@@ -186,6 +186,9 @@ def test_a_run_that_is_interrupted_takes_its_process_with_it(tmp_path: Path) -> 
     note = tmp_path / "process"
 
     def interrupt() -> None:
+        # Its timer tells that the process is being waited for.
+        while not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()):
+            time.sleep(0.01)
         while not note.exists() or not note.read_text():
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
