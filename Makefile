@@ -6,6 +6,12 @@ VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
+# How large `make bench` and `make bench-papers` are, and the folder of a run to go on with or to report.
+bench: SIZE ?= medium
+bench-papers: SIZE ?= papers
+RUN ?=
+WHOLE_RUN = PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.run all --size $(SIZE) $(if $(RUN),--run $(RUN))
+
 TOOLS := $(VENV)/.tools
 FRAMEWORKS := $(VENV)/.frameworks
 EXTENSION := $(VENV)/.extension
@@ -25,11 +31,11 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 # One step after the other: the last lines of `make test` are the counts, whatever -j says.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-peers lint fmt bench docs wheel clean
+.PHONY: help demo test test-peers lint fmt bench bench-papers report docs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## show these verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(EXTENSION) $(FRAMEWORKS) ## build, compile a graph larger than its memory budget, train on it from disk
 	$(BIN)/python -m examples.demo
@@ -53,8 +59,14 @@ fmt: $(TOOLS) ## format Rust and Python, mend what ruff can
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: $(FASTEST) $(FRAMEWORKS) ## run the benchmarks
-	PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.run
+bench: $(FASTEST) $(FRAMEWORKS) ## run all benchmarks: SIZE=small takes minutes, medium (the default) hours; goes on where it stopped
+	$(WHOLE_RUN)
+
+bench-papers: $(FASTEST) $(FRAMEWORKS) ## train on the edges of papers100M: SIZE=quarter-papers or papers (the default)
+	$(WHOLE_RUN)
+
+report: $(BIN)/python ## write the page and the README's table of the newest run, or of RUN=FOLDER
+	$(BIN)/python -m benchmarks.report $(RUN) --readme README.md
 
 docs: $(EXTENSION) $(FRAMEWORKS) ## write the Rust and Python API pages
 	$(BIN)/python -m pip install --quiet --group docs

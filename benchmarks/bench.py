@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks import contest
 from benchmarks.child import Figures
 from benchmarks.contest import Contestant, Outcomes, WrongResult
+from benchmarks.curves import Curve
 from benchmarks.graphmill_command import Graphmill, Traits
 from benchmarks.inputs import Inputs
 from benchmarks.musts import Must
@@ -37,6 +38,7 @@ class Bench:
     out: Path
     results: dict[str, Any] = field(default_factory=dict)
     musts: list[Must] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
 
     def hold(self, title: str, ours: str, contestants: Sequence[Contestant]) -> Outcomes:
         """Hold a contest, show it, and keep its numbers."""

@@ -37,6 +37,10 @@ class Figures:
     cpu_seconds: float
     peak_anonymous: int
     peak_resident: int
+    #: Pages of files that were mapped and in memory, which the kernel may take back.
+    peak_file: int
+    #: Bytes that came from the block device for it, past the page cache or into it.
+    read_bytes: int
     output: str
 
 
@@ -59,15 +63,17 @@ def measure(command: Command, timeout: float) -> Figures:
                 start_new_session=True,
                 preexec_fn=settle,
             )
-        with watched(process.pid) as memory, stopped_after(process.pid, timeout) as late:
-            # Waiting here and not through Popen: only wait4 tells what this one child used.
-            try:
+        try:
+            with watched(process.pid) as memory, stopped_after(process.pid, timeout) as late:
+                # Waiting here and not through Popen: only wait4 tells what this one child used.
                 _, status, usage = os.wait4(process.pid, 0)
-            except BaseException:
-                # Ctrl-C does not reach a child with a session of its own.
+                seconds = time.perf_counter() - start
+        except BaseException:
+            # Ctrl-C does not reach a child with a session of its own.
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-                raise
-            seconds = time.perf_counter() - start
+            process.wait()
+            raise
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             reason = f"stopped after {timeout:.0f} s" if late.is_set() else ending(process)
@@ -79,6 +85,9 @@ def measure(command: Command, timeout: float) -> Figures:
             cpu_seconds=usage.ru_utime + usage.ru_stime,
             peak_anonymous=memory.anonymous,
             peak_resident=memory.resident,
+            peak_file=memory.file,
+            # The kernel counts blocks of 512 bytes here, whatever those of the device are.
+            read_bytes=usage.ru_inblock * 512,
             output=output.read().decode(errors="replace"),
         )
 
@@ -136,6 +145,7 @@ class Memory:
 
     anonymous: int = 0
     resident: int = 0
+    file: int = 0
 
 
 @contextlib.contextmanager
@@ -145,9 +155,10 @@ def watched(process: int) -> Iterator[Memory]:
 
     def watch() -> None:
         while not ended.wait(INTERVAL):
-            anonymous, resident = memory_of(process)
-            memory.anonymous = max(memory.anonymous, anonymous)
-            memory.resident = max(memory.resident, resident)
+            now = memory_of(process)
+            memory.anonymous = max(memory.anonymous, now.anonymous)
+            memory.resident = max(memory.resident, now.resident)
+            memory.file = max(memory.file, now.file)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -158,13 +169,13 @@ def watched(process: int) -> Iterator[Memory]:
         watcher.join()
 
 
-def memory_of(process: int) -> tuple[int, int]:
-    """Anonymous and resident bytes of a process and all its descendants, now.
+def memory_of(process: int) -> Memory:
+    """What a process and all its descendants hold now.
 
     The kernel remembers the most that one process had resident, which may be more than all have now. It does so in
     rusage too, but there a child starts with what its parent had.
     """
-    anonymous = resident = highest = 0
+    found, highest = Memory(), 0
     waiting = [process]
     while waiting:
         folder = Path("/proc") / str(waiting.pop())
@@ -172,11 +183,14 @@ def memory_of(process: int) -> tuple[int, int]:
         with contextlib.suppress(OSError):
             for line in (folder / "status").read_text().splitlines():
                 if line.startswith("RssAnon:"):
-                    anonymous += int(line.split()[1]) * 1024
+                    found.anonymous += int(line.split()[1]) * 1024
+                elif line.startswith("RssFile:"):
+                    found.file += int(line.split()[1]) * 1024
                 elif line.startswith("VmRSS:"):
-                    resident += int(line.split()[1]) * 1024
+                    found.resident += int(line.split()[1]) * 1024
                 elif line.startswith("VmHWM:"):
                     highest = max(highest, int(line.split()[1]) * 1024)
             for task in (folder / "task").iterdir():
                 waiting += map(int, (task / "children").read_text().split())
-    return anonymous, max(resident, highest)
+    found.resident = max(found.resident, highest)
+    return found

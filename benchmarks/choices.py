@@ -10,11 +10,15 @@ from benchmarks.inputs import SCALES
 
 
 def add_choices(
-    parser: argparse.ArgumentParser, peers: Iterable[str], lines: Iterable[str], repeats: int
+    parser: argparse.ArgumentParser,
+    peers: Iterable[str],
+    lines: Iterable[str],
+    repeats: int,
+    scales: Iterable[str] = SCALES,
 ) -> None:
     """Add scale, repeats, peers, lines, work folder and command."""
     peers, lines = list(peers), list(lines)
-    parser.add_argument("--scale", choices=SCALES, default="full", help="targets are for full")
+    parser.add_argument("--scale", choices=[*scales], default="full", help="targets are for full")
     parser.add_argument(
         "--repeats", type=positive, default=repeats, help=f"runs of each; {repeats} by default"
     )
@@ -30,6 +34,11 @@ def add_choices(
         default=lines,
         help=f"which of {','.join(lines)}; all by default",
     )
+    add_places(parser)
+
+
+def add_places(parser: argparse.ArgumentParser) -> None:
+    """Add the work folder and the command."""
     parser.add_argument(
         "--work",
         type=Path,

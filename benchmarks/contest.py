@@ -44,6 +44,8 @@ class Outcome:
 
     name: str
     work: str
+    #: Whether its inputs came from disk rather than from the page cache.
+    cold: bool = False
     runs: list[Figures] = field(default_factory=list)
     result: str = ""
     failure: str | None = None
@@ -67,6 +69,7 @@ class Outcome:
             del run["output"]
         return {
             "work": self.work,
+            "cold": self.cold,
             "median_seconds": self.seconds,
             "result": self.result,
             "failure": self.failure,
@@ -79,7 +82,7 @@ Outcomes = dict[str, Outcome]
 
 def hold(contestants: Sequence[Contestant], repeats: int, out: Path) -> Outcomes:
     """Let all take turns; each finds the folder `out` empty. One that fails is left out from then on."""
-    outcomes = {each.name: Outcome(each.name, each.work) for each in contestants}
+    outcomes = {each.name: Outcome(each.name, each.work, each.cold) for each in contestants}
     for turn in range(1, repeats + 1):
         for contestant in contestants:
             outcome = outcomes[contestant.name]

@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "contests": bench.results,
         "absent": absent,
         "musts": [must.record() for must in bench.musts],
+        "curves": [curve.record() for curve in bench.curves],
     }
 
 

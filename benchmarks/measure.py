@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import statistics
 import subprocess
@@ -39,7 +40,8 @@ def memory_limit(limit: int) -> Iterator[Callable[[list[str]], str] | None]:
 @contextlib.contextmanager
 def memory_group(limit: int) -> Iterator[Path | None]:
     """A cgroup whose memory, page cache included, is limited; None where none can be made."""
-    name = f"graphmill-bench-{os.getpid()}"
+    # Several may exist at once, with different limits.
+    name = f"graphmill-bench-{os.getpid()}-{limit}"
     choices = [
         (Path("/sys/fs/cgroup/memory") / name, "memory.limit_in_bytes"),
         (Path("/sys/fs/cgroup") / name, "memory.max"),
@@ -57,9 +59,22 @@ def memory_group(limit: int) -> Iterator[Path | None]:
         try:
             yield group
         finally:
-            group.rmdir()
+            remove(group)
         return
     yield None
+
+
+def remove(group: Path) -> None:
+    """Remove a cgroup; processes that were just ended may take a moment to leave it."""
+    for patience in (0.01, 0.1, 1.0, 5.0):
+        try:
+            group.rmdir()
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            time.sleep(patience)
+    group.rmdir()
 
 
 def entering(group: Path, command: list[str]) -> list[str]:

@@ -1,9 +1,10 @@
-"""Targets, and whether they are met: the table at the end of a section."""
+"""Targets, and whether they are met: the table at the end of a section, and one form of them for the raw numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,8 @@ class Must:
     at_least: float | None = None
     at_most: float | None = None
     unit: str = "x"
+    #: Whether it is among the few that a reader with a minute should see.
+    headline: bool = False
 
     @property
     def met(self) -> bool | None:
@@ -31,18 +34,23 @@ class Must:
             return f">= {self.at_least:g} {self.unit}"
         return f"<= {self.at_most:g} {self.unit}"
 
-    def record(self) -> dict[str, object]:
-        """The line for the file of raw numbers."""
+    def record(self) -> dict[str, Any]:
+        """The line for the file of raw numbers, the same in every section."""
         return {
-            "what": self.what,
-            "target": self.target,
+            "name": self.what,
             "measured": self.measured,
+            "at_least": self.at_least,
+            "at_most": self.at_most,
+            "unit": self.unit,
             "met": self.met,
+            "headline": self.headline,
         }
 
 
 def show(musts: Sequence[Must], remark: str) -> None:
-    """Print the table."""
+    """Print the table, if any line had a target."""
+    if not musts:
+        return
     print(f"\nMust reach{remark}")
     width = max(len(must.what) for must in musts)
     verdicts = {True: "met", False: "NOT MET", None: "not measured"}

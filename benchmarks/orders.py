@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import graphmill as gm
 from benchmarks import musts
-from benchmarks.choices import names_among
+from benchmarks.choices import add_places, names_among
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.kept_files import KeptFiles
 from benchmarks.musts import Must
@@ -61,8 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
     parser.add_argument("--scale", choices=NODES, default="full", help="targets are for full")
     parser.add_argument("--orders", type=names_among(ORDERS[1:]), default=ORDERS[1:])
-    parser.add_argument("--work", type=Path, default=Path(__file__).parent / "data")
-    parser.add_argument("--command", default="graphmill", help="the command; the one on the path")
+    add_places(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -87,7 +86,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             targets.append(Must(what, found["none"].beside[-1] / best, at_least=graph.target))
     note = "" if arguments.scale == "full" else " (targets are for --scale full)"
     musts.show(targets, note)
-    return {"graphs": results, "musts": [must.record() for must in targets]}
+    return {
+        "scale": arguments.scale,
+        "graphs": results,
+        "musts": [must.record() for must in targets],
+    }
 
 
 class OrderInputs(KeptFiles):

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks import contest, rates
 from benchmarks.child import Command, Figures
 from benchmarks.contest import Contestant, Outcomes
+from benchmarks.curves import Curve
 from benchmarks.musts import Must
 
 
@@ -28,6 +29,7 @@ class RateBench:
     out: Path
     results: dict[str, Any] = field(default_factory=dict)
     musts: list[Must] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
 
     def contestants(
         self,
@@ -47,7 +49,9 @@ class RateBench:
         outcomes = contest.hold(contestants, self.repeats, self.out)
         rates.show(title, unit, outcomes, contestants[0].name)
         sys.stdout.flush()
-        self.results[title] = {name: rates.record(outcome) for name, outcome in outcomes.items()}
+        self.results[title] = {
+            name: rates.record(outcome, unit) for name, outcome in outcomes.items()
+        }
         return outcomes
 
     def skip(self, title: str, reason: str) -> Outcomes:

@@ -78,6 +78,7 @@ def show(title: str, unit: str, outcomes: Outcomes, ours: str) -> None:
         )
 
 
-def record(outcome: Outcome) -> dict[str, Any]:
+def record(outcome: Outcome, unit: str) -> dict[str, Any]:
     """All there is to know, for the file of raw numbers."""
-    return {**outcome.record(), "rate": rate(outcome), "told": [told(run) for run in outcome.runs]}
+    said = [told(run) for run in outcome.runs]
+    return {**outcome.record(), "unit": unit, "rate": rate(outcome), "told": said}

@@ -1,18 +1,17 @@
-"""Run sections of the benchmarks and print their tables; ``make bench`` runs all of them.
+"""Run one section of the benchmarks, or all of them as ``make bench`` does, and print their tables.
 
 Figures are medians of interleaved rounds on one machine in one run, so read ratios, not absolute numbers. Raw numbers
-go to a JSON file beside the tables.
+go to JSON files: for one section to the one that is named, for all into the folder of the run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 from pathlib import Path
-from typing import Any
 
 from benchmarks import features, ingest, orders, sampling, stores, training
+from benchmarks.whole import add_run_arguments, run_all
 
 SECTIONS = {
     "stores": stores,
@@ -25,37 +24,26 @@ SECTIONS = {
 
 
 def main() -> None:
-    """Run the section that was named, or each with its defaults."""
+    """Run the section that was named, or all of them."""
     arguments = parser().parse_args()
-    chosen = [arguments.section] if arguments.section else list(SECTIONS)
-    results: dict[str, Any] = {"machine": machine()}
-    for name in chosen:
-        own = arguments if arguments.section else parser().parse_args([name])
-        results[name] = SECTIONS[name].run(own)
+    if arguments.section == "all":
+        run_all(arguments, SECTIONS)
+        return
+    result = SECTIONS[arguments.section].run(arguments)
     if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=2) + "\n")
+        arguments.json.write_text(json.dumps({arguments.section: result}, indent=2) + "\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line; every section adds what is its own."""
-    whole = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    whole.add_argument("--json", type=Path, help="write the raw numbers here")
-    sections = whole.add_subparsers(dest="section", metavar="SECTION")
+    every = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    sections = every.add_subparsers(dest="section", metavar="SECTION", required=True)
+    add_run_arguments(sections.add_parser("all", help="every section, into the folder of a run"))
     for name, section in SECTIONS.items():
         own = sections.add_parser(name, help=(section.__doc__ or "").splitlines()[0])
-        # Not set by default, or it would undo what stands before the section.
-        own.add_argument("--json", type=Path, default=argparse.SUPPRESS, help="as above")
+        own.add_argument("--json", type=Path, help="write the raw numbers here")
         section.add_arguments(own)
-    return whole
-
-
-def machine() -> dict[str, str]:
-    """What the figures were taken on."""
-    return {
-        "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "python": platform.python_version(),
-    }
+    return every
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks import rates, witness
 from benchmarks.child import CORES, Command, Figures
 from benchmarks.contest import Contestant, Outcomes, WrongResult
+from benchmarks.curves import Curve, Point, Series
 from benchmarks.musts import Must
 from benchmarks.samplers import LENGTH, NEIGHBOURS
 from benchmarks.samplers.sampler import FANOUTS
@@ -37,7 +38,7 @@ def fanout(bench: SamplingBench) -> None:
     for name in ("graphmill", f"graphmill sample, {CORES}"):
         what = f"fan-outs: edges/s of {name} over graphbolt"
         times = rates.over(rates.rate(outcomes[name]), theirs)
-        bench.musts.append(Must(what, times, at_least=3.0))
+        bench.musts.append(Must(what, times, at_least=3.0, headline=name == "graphmill"))
 
 
 def threads(bench: SamplingBench) -> None:
@@ -53,6 +54,25 @@ def threads(bench: SamplingBench) -> None:
         one, two = (rates.rate(outcomes[f"{name}, {count}"]) for count in (1, CORES))
         what = f"threads: {name}, {CORES} over 1"
         bench.musts.append(Must(what, rates.over(two, one), at_least=1.8))
+    bench.curves.append(threads_curve(outcomes))
+
+
+def threads_curve(outcomes: Outcomes) -> Curve:
+    """How the pace grows with threads."""
+    series = []
+    for name in ("graphmill", "graphmill sample"):
+        found = {count: outcomes[f"{name}, {count}"] for count in range(1, CORES + 1)}
+        points = [
+            Point(
+                count,
+                None if (pace := rates.rate(each)) is None else pace / 1e6,
+                each.failure or "",
+            )
+            for count, each in found.items()
+        ]
+        series.append(Series(name, points))
+    remark = f"{SHAPE}, graph in the page cache, so nothing comes from disk."
+    return Curve("Sampling by threads", "threads", "million edges/s", series, remark)
 
 
 def stream(bench: SamplingBench, commands: Mapping[str, Command], kept: Path) -> list[Contestant]:
@@ -117,7 +137,8 @@ def walk(bench: SamplingBench) -> None:
     title = f"uniform walks of {LENGTH} steps, {CORES} threads"
     outcomes = walks(bench, title, bench.inputs.starts(), is_uniform=True)
     ours, peers = rates.best(outcomes, ["graphmill"]), rates.best(outcomes, list(bench.peers))
-    bench.musts.append(Must("walks: over the best peer", rates.over(ours, peers), at_least=4.0))
+    times = rates.over(ours, peers)
+    bench.musts.append(Must("walks: over the best peer", times, at_least=4.0, headline=True))
 
 
 def node2vec(bench: SamplingBench) -> None:

@@ -13,11 +13,17 @@ from typing import Any
 import numpy as np
 
 import graphmill as gm
+from benchmarks import musts
+from benchmarks.choices import add_places
+from benchmarks.contest import WrongResult
+from benchmarks.graphmill_command import Graphmill
 from benchmarks.measure import interleaved, memory_limit, python
+from benchmarks.musts import Must
 
 GIB = 1 << 30
 COLUMNS = 128
-SIZES = {"small": 1 << 28, "medium": 1 << 33}
+#: Bytes of the table; a graph of a quarter of that is made beside it.
+SCALES = {"small": 1 << 28, "full": 1 << 33}
 
 # Runs in a cgroup: opens the table, looks at random rows, and tells what it took.
 LOOK = """
@@ -57,31 +63,55 @@ def table(path: Path, size: int) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
-    parser.add_argument("--size", choices=SIZES, default="medium", help="how much data is made")
-    parser.add_argument(
-        "--folder", type=Path, help="where data is made; a temporary folder by default"
-    )
+    parser.add_argument("--scale", choices=SCALES, default="full", help="targets are for full")
+    add_places(parser)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Every measurement of this section."""
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        return {"size": arguments.size, **measurements(Path(folder), SIZES[arguments.size])}
+    """Every measurement of this section, then the targets."""
+    graphmill, work = Graphmill(arguments.command), arguments.work.absolute()
+    work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="stores-", dir=work) as folder:
+        found = measurements(Path(folder), SCALES[arguments.scale], graphmill)
+    targets = [
+        Must("open: large file over small", found["open"]["ratio"], at_most=1.5),
+        Must(
+            "views: anonymous memory for 20,000 rows",
+            growth(found["views"]),
+            at_most=16.0,
+            unit="MiB",
+        ),
+    ]
+    note = "" if arguments.scale == "full" else " (targets are for --scale full)"
+    musts.show(targets, note)
+    return {
+        "command": graphmill.version(),
+        "scale": arguments.scale,
+        **found,
+        "musts": [must.record() for must in targets],
+    }
 
 
-def measurements(folder: Path, size: int) -> dict[str, Any]:
+def growth(views: dict[str, Any]) -> float | None:
+    """MiB that looking at rows took; None where that was not measured or the rows were wrong."""
+    if "skipped" in views:
+        return None
+    if not views["rows_right"]:
+        raise WrongResult("views show other rows than were written")
+    return float(views["anonymous_growth"]) / 2**20
+
+
+def measurements(folder: Path, size: int, graphmill: Graphmill) -> dict[str, Any]:
     """All of them, on data made in a folder."""
     small, large = folder / "small.gd", folder / "large.gd"
     table(small, 1 << 20)
     rows = table(large, size)
     graph = folder / "graph.gl"
-    edges = size // 32
-    command = ["generate", "rmat", str(graph), "--scale", "24", "--edges", str(edges), "--quiet"]
-    subprocess.run(["graphmill", *command], check=True)
+    graphmill.generate("rmat", graph, "--scale", "24", "--edges", str(size // 32))
     return {
         "open": opening(small, large),
         "views": views(large, rows, size),
-        "verify": [verification(large), verification(graph)],
+        "verify": [verification(large, graphmill), verification(graph, graphmill)],
     }
 
 
@@ -115,7 +145,7 @@ def views(path: Path, rows: int, size: int) -> dict[str, Any]:
     return {"limit": limit, **result}
 
 
-def verification(path: Path) -> dict[str, Any]:
+def verification(path: Path, graphmill: Graphmill) -> dict[str, Any]:
     """Verify against the speed at which the same bytes can be read at all."""
 
     def cat() -> None:
@@ -123,7 +153,7 @@ def verification(path: Path) -> dict[str, Any]:
             subprocess.run(["cat", str(path)], stdout=nothing, check=True)
 
     def verify() -> None:
-        subprocess.run(["graphmill", "verify", str(path), "--quiet"], check=True)
+        subprocess.run([graphmill.program, "verify", str(path), "--quiet"], check=True)
 
     cat()
     times = interleaved(7, cat=cat, verify=verify)

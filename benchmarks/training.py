@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import model_lines, musts, training_lines
+from benchmarks import budget_lines, model_lines, musts, training_lines
 from benchmarks.child import CORES
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
@@ -25,6 +25,7 @@ from benchmarks.training_inputs import SCALES, TrainingInputs
 LINES = {
     "resident": training_lines.resident,
     "outofcore": training_lines.outofcore,
+    "memory": budget_lines.memory,
     "estimate": training_lines.estimate,
     "model": model_lines.model,
 }
@@ -32,7 +33,7 @@ LINES = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
-    add_choices(parser, LOADERS, LINES, repeats=3)
+    add_choices(parser, LOADERS, LINES, repeats=3, scales=SCALES)
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -67,4 +68,5 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         "contests": bench.results,
         "absent": absent,
         "musts": [must.record() for must in bench.musts],
+        "curves": [curve.record() for curve in bench.curves],
     }

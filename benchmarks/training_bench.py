@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,8 @@ class TrainingBench(RateBench):
     ours: Ours
     inputs: TrainingInputs
     peers: dict[str, Loader]
+    #: Peers with everything in memory, once a line has let them load the large dataset.
+    unlimited: Outcomes = field(default_factory=dict)
 
     def all(self) -> Iterator[Loader]:
         """Ours first, then the peers."""

@@ -54,6 +54,19 @@ SCALES = {
     "full": TrainingScale(
         "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 24, 0, "2GiB", 25 * 10**9
     ),
+    # The edges of ogbn-papers100M, or a quarter of them, among the next power of two of nodes.
+    "quarter-papers": TrainingScale(
+        "quarter-papers",
+        (22, 64_000_000),
+        (25, 404_000_000),
+        *(1024, 240, 60, 24, 0, "2GiB", 48 * 10**9),
+    ),
+    "papers": TrainingScale(
+        "papers",
+        (22, 64_000_000),
+        (27, 1_616_000_000),
+        *(1024, 240, 60, 24, 0, "4GiB", 190 * 10**9),
+    ),
 }
 
 

@@ -24,19 +24,27 @@ tell(nodes, marks, stats=loader.stats())
 """
 
 # By the clock from the opening on. The lists are copied to memory out of the budget, since the page cache would have no
-# room for them beside it.
+# room for them beside it. After each batch a look at what the process holds and has read, which takes microseconds.
 LIMITED = """
 import torch, graphmill as gm
 
 path, batch, split, kept, group, memory = sys.argv[1:]
 # Threads of torch belong to the process and not to the data.
 torch.ones(1 << 20).sum()
+
+def look():
+    held = gm.memory_in_use()
+    with open("/proc/self/io") as lines:
+        read = next(int(line.split()[1]) for line in lines if line.startswith("read_bytes"))
+    return [round(time.perf_counter() - start, 4), held["anonymous"], held["file"], read]
+
 enter(group)
 start = time.perf_counter()
+moments = [look()]
 ds = gm.open(path, memory=int(memory), residency="ram")
 loader = gm.NeighborLoader(ds, FANOUTS, int(batch), split, columns=["x"], seed=0)
-last, nodes, marks = drain(loader, lambda batch: len(batch.n_id), start)
-tell(nodes, marks, stats=loader.stats())
+last, nodes, marks = drain(loader, lambda batch: moments.append(look()) or len(batch.n_id), start)
+tell(nodes, marks, stats=loader.stats(), budget=ds.memory, moments=moments)
 """
 
 KEEP = """

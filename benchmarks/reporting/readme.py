@@ -1,0 +1,51 @@
+"""The table of a run for the README, between two comments that mark its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.curves import PACE_BY_MEMORY
+from benchmarks.reporting.recorded import Run, figure
+
+BEGIN = "<!-- benchmarks: written by python -m benchmarks.report, not by hand -->"
+END = "<!-- benchmarks: end -->"
+
+
+def block(run: Run) -> str:
+    """The text between the comments."""
+    machine, targets = run.machine, run.targets()
+    met = sum(target.met is True for target in targets)
+    lines = [
+        f"{met} of {len(targets)} targets of [the benchmarks](docs/benchmarks.md) are met (size {run.size}, "
+        f"{machine['begun'][:10]}, {machine['processor']}, {machine['usable_cores']} cores, "
+        f"{machine['memory_bytes'] / 2**30:.0f} GiB; {'; '.join(run.commits())}).",
+        "",
+    ]
+    if headlines := run.headlines():
+        lines += ["| what | measured | target | |", "|---|--:|--:|---|"]
+        for target in headlines:
+            name = f"{target.section}, {target.name}"
+            lines.append(f"| {name} | {target.found} | {target.asked} | {target.verdict} |")
+        lines.append("")
+    for curve in run.curves():
+        if curve["title"] == PACE_BY_MEMORY:
+            lines += [f"| {curve['x']} | who | {curve['y']} |", "|--:|---|--:|"]
+            for series in curve["series"]:
+                for point in series["points"]:
+                    pace = "failed" if point["y"] is None else figure(point["y"])
+                    share = f"{point['x']:.0f}" if point["x"] else "-"
+                    lines.append(f"| {share} | {series['name']} | {pace} |")
+            lines += ["", curve["remark"], ""]
+    return "\n".join(lines)
+
+
+def rewrite(path: Path, run: Run) -> None:
+    """Put the table of a run into a file, in place of the one before."""
+    text = path.read_text()
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise SystemExit(
+            f"{path} must have each of these lines once, in this order:\n{BEGIN}\n{END}"
+        )
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    path.write_text(f"{before}{BEGIN}\n{block(run)}{END}{after}")

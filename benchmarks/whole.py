@@ -1,0 +1,188 @@
+"""A whole run: every section at one size, each into a file of its own beside a description of the machine.
+
+A run that was interrupted goes on where it stopped: a section whose file is there is not measured again. Sections are
+given from outside; it must not know what they measure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from subprocess import SubprocessError
+from typing import Any, Protocol
+
+from benchmarks import machine
+from benchmarks.choices import add_places
+from benchmarks.graphmill_command import Graphmill
+from benchmarks.reporting.recorded import MACHINE, RUNS
+
+#: Peers that compile for minutes or bring gigabytes of torch; a small run is over before they are installed.
+HEAVY = {"webgraph", "graph_builder", "graphbolt", "dgl"}
+
+
+class Section(Protocol):
+    """What a section is to a run: a module with these two functions."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, arguments: argparse.Namespace) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a run is."""
+
+    #: What the sections call it.
+    scale: str
+    #: The only sections that have this scale; None for all.
+    sections: tuple[str, ...] | None = None
+    #: Runs of each contestant, where a section's own number would take too long.
+    repeats: int | None = None
+    heavy_peers: bool = True
+
+
+SIZES = {
+    "small": Size("small", repeats=1, heavy_peers=False),
+    "medium": Size("full"),
+    "quarter-papers": Size("quarter-papers", ("training",)),
+    "papers": Size("papers", ("training",)),
+}
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen on the command line."""
+    parser.add_argument(
+        "--size", choices=SIZES, default="medium", help="targets are for medium, the default"
+    )
+    parser.add_argument(
+        "--run",
+        type=Path,
+        dest="folder",
+        help="the folder of this run, to go on with an earlier one; benchmarks/runs/DATE-MACHINE-SIZE by default",
+    )
+    parser.add_argument(
+        "--again",
+        nargs="*",
+        metavar="SECTION",
+        help="measure these once more, or all if none is named; otherwise what is there stays",
+    )
+    parser.add_argument(
+        "--peers", choices=["all", "light", "none"], help="light leaves out those that take minutes"
+    )
+    add_places(parser)
+
+
+def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> None:
+    """Measure what is missing; raises at the end if a section failed, once all others are there."""
+    size, work = SIZES[arguments.size], arguments.work.absolute()
+    chosen = [name for name in sections if size.sections is None or name in size.sections]
+    again = chosen if arguments.again == [] else arguments.again or []
+    if unknown := sorted(set(again) - set(chosen)):
+        raise SystemExit(f"--again: {', '.join(unknown)} is not among {', '.join(chosen)}")
+    graphmill, folder = Graphmill(arguments.command), arguments.folder or default(arguments.size)
+    for place in (folder, work):
+        place.mkdir(parents=True, exist_ok=True)
+    about = described(folder, arguments.size, work, graphmill)
+    # The report keeps to their order, which goes from files to training.
+    about["sections"] = chosen
+    write(folder / MACHINE, about)
+    failed = []
+    for name in chosen:
+        file = folder / f"{name}.json"
+        if name not in again and is_measured(file):
+            print(f"\n{name}: is in {file}")
+            continue
+        print(f"\n=== {name} ===", flush=True)
+        own = choices(sections[name], arguments, size)
+        record = surrounded(sections[name], own, work)
+        about["versions"] = machine.versions(graphmill, work / "peers")
+        write(folder / MACHINE, about)
+        kept = {key: about["versions"][key] for key in ("graphmill", "commit")}
+        write(file, {"section": name, "size": arguments.size, **kept, **record})
+        if "failure" in record:
+            failed.append(f"{name}: {record['failure']}")
+    print(f"\nraw numbers: {folder}\nthe report of them: python -m benchmarks.report {folder}")
+    if failed:
+        raise SystemExit("\n".join(failed))
+
+
+def default(size: str) -> Path:
+    """The folder of today's run on this machine."""
+    return RUNS / f"{datetime.now(timezone.utc):%Y-%m-%d}-{machine.name()}-{size}"
+
+
+def described(folder: Path, size: str, work: Path, graphmill: Graphmill) -> dict[str, Any]:
+    """The machine of this run, which must be the same when it is gone on with."""
+    file = folder / MACHINE
+    about = {"size": size, **machine.describe(work, graphmill)}
+    if file.exists():
+        before: dict[str, Any] = json.loads(file.read_text())
+        for key in ("size", "processor", "cores", "memory_bytes", "kernel"):
+            if before[key] != about[key]:
+                raise SystemExit(
+                    f"{folder} has {key} {before[key]}, and here it is {about[key]}: name another folder with --run"
+                )
+        return before
+    versions = machine.versions(graphmill, work / "peers")
+    return {**about, "begun": now(), "versions": versions}
+
+
+def is_measured(file: Path) -> bool:
+    """Whether a section was measured to its end."""
+    return file.exists() and "failure" not in json.loads(file.read_text())
+
+
+def choices(section: Section, arguments: argparse.Namespace, size: Size) -> argparse.Namespace:
+    """A section's own defaults, with those of the run's choices that it knows."""
+    parser = argparse.ArgumentParser()
+    section.add_arguments(parser)
+    own = parser.parse_args([])
+    wanted = {"scale": size.scale, "work": arguments.work, "command": arguments.command}
+    if size.repeats is not None:
+        wanted["repeats"] = size.repeats
+    for name, value in wanted.items():
+        if hasattr(own, name):
+            setattr(own, name, value)
+    peers = arguments.peers or ("all" if size.heavy_peers else "light")
+    if hasattr(own, "peers") and peers != "all":
+        own.peers = [name for name in own.peers if peers == "light" and name not in HEAVY]
+    return own
+
+
+def surrounded(section: Section, own: argparse.Namespace, work: Path) -> dict[str, Any]:
+    """What a section found, or why it failed; beside it the page cache, the load and the disk around it."""
+    begun, start = now(), time.perf_counter()
+    load, cached, counted = os.getloadavg()[0], machine.page_cache(), machine.disk_counters(work)
+    try:
+        found: dict[str, Any] = {"result": section.run(own)}
+    except (OSError, RuntimeError, SubprocessError, SystemExit) as error:
+        found = {"failure": f"{type(error).__name__}: {error}"}
+        print(f"  failed: {found['failure']}", flush=True)
+    after = machine.disk_counters(work)
+    return {
+        "begun": begun,
+        "seconds": time.perf_counter() - start,
+        "load_before": load,
+        "page_cache_bytes": {"before": cached, "after": machine.page_cache()},
+        # Of everybody on this machine, and making the inputs included.
+        "disk": counted and after and {key: after[key] - counted[key] for key in counted},
+        **found,
+    }
+
+
+def now() -> str:
+    """The time, for the file."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+
+def write(file: Path, content: dict[str, Any]) -> None:
+    """Write a file so that it is there whole or not at all."""
+    aside = file.with_suffix(".unfinished")
+    aside.write_text(json.dumps(content, indent=1) + "\n")
+    os.replace(aside, file)

@@ -1,0 +1,202 @@
+"""A whole run of the benchmarks keeps what it measured, goes on where it stopped, and tells what failed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmarks import whole
+from benchmarks.child import Command, CommandFailed, measure
+from benchmarks.machine import block_device
+from benchmarks.musts import Must, show
+from benchmarks.run import SECTIONS
+from benchmarks.run import parser as command_line
+from benchmarks.whole import SIZES
+
+MIB = 1 << 20
+#: A command that tells its version and cannot measure a disk, which would take seconds.
+COMMAND = '#!/bin/sh\n[ "$1" = --version ] && echo "graphmill 9.9"\nexit 0\n'
+
+
+class Counted:
+    """A section that counts how often it was measured."""
+
+    def __init__(self, measure: Callable[[argparse.Namespace], dict[str, Any]]) -> None:
+        self.measure, self.times = measure, 0
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--scale", default="full")
+        parser.add_argument("--peers", default=["pandas", "webgraph"])
+
+    def run(self, arguments: argparse.Namespace) -> dict[str, Any]:
+        self.times += 1
+        return self.measure(arguments)
+
+
+def seen(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {"scale": arguments.scale, "peers": arguments.peers, "musts": []}
+
+
+def broken(_: argparse.Namespace) -> dict[str, Any]:
+    raise OSError("no disk here")
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Callable[..., argparse.Namespace]:
+    """The choices of a run in a temporary folder."""
+    command = tmp_path / "graphmill"
+    command.write_text(COMMAND)
+    command.chmod(0o755)
+    places = ["--run", str(tmp_path / "run"), "--work", str(tmp_path / "work")]
+
+    def ask(*more: str) -> argparse.Namespace:
+        return command_line().parse_args(["all", *places, "--command", str(command), *more])
+
+    return ask
+
+
+def told(folder: Path, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / "run" / f"{name}.json").read_text())
+    return content
+
+
+def test_a_run_goes_on_where_it_stopped(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path
+) -> None:
+    sections = {"first": Counted(seen), "second": Counted(broken), "third": Counted(seen)}
+    small = ("--size", "small")
+    with pytest.raises(SystemExit, match="second: OSError: no disk here"):
+        whole.run_all(asked(*small), sections)
+    assert told(tmp_path, "second")["failure"] == "OSError: no disk here"
+    assert "result" not in told(tmp_path, "second")
+    sections["second"].measure = seen
+    whole.run_all(asked(*small), sections)
+    assert [section.times for section in sections.values()] == [1, 2, 1]
+    whole.run_all(asked(*small, "--again", "third"), sections)
+    assert [section.times for section in sections.values()] == [1, 2, 2]
+    whole.run_all(asked(*small, "--again"), sections)
+    assert [section.times for section in sections.values()] == [2, 3, 3]
+    with pytest.raises(SystemExit, match="fourth is not among"):
+        whole.run_all(asked(*small, "--again", "fourth"), sections)
+
+
+def test_a_run_tells_the_machine_and_what_surrounds_a_section(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path
+) -> None:
+    whole.run_all(asked("--size", "small"), {"only": Counted(seen)})
+    machine, section = told(tmp_path, "machine"), told(tmp_path, "only")
+    assert machine["size"] == section["size"] == "small"
+    assert machine["memory_bytes"] > 0
+    assert machine["versions"]["graphmill"] == section["graphmill"] == "graphmill 9.9"
+    assert machine["disk_profile"] is None, "this command has no --disk"
+    assert set(section["page_cache_bytes"]) == {"before", "after"}
+    # A small run leaves out who takes minutes to install.
+    assert section["result"] == {"scale": "small", "peers": ["pandas"], "musts": []}
+    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == [
+        "machine.json",
+        "only.json",
+    ]
+
+
+def test_a_run_is_of_one_size(asked: Callable[..., argparse.Namespace]) -> None:
+    sections = {"only": Counted(seen)}
+    whole.run_all(asked("--size", "small"), sections)
+    with pytest.raises(SystemExit, match="size small, and here it is medium"):
+        whole.run_all(asked("--size", "medium"), sections)
+
+
+def test_a_size_that_the_disk_cannot_hold_is_refused_before_anything_is_written(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = SimpleNamespace(total=100 * 10**9, used=53 * 10**9, free=47 * 10**9)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    for size, wanted in (("quarter-papers", 48), ("papers", 190)):
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        with pytest.raises(SystemExit, match=f"--scale {size} takes {wanted} GB"):
+            whole.run_all(asked("--size", size), SECTIONS)
+    assert [path for path in (tmp_path / "work").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_section_knows_the_scales_of_the_sizes_that_name_it(
+    asked: Callable[..., argparse.Namespace], size: str
+) -> None:
+    for name, section in SECTIONS.items():
+        if name in (SIZES[size].sections or SECTIONS):
+            own = whole.choices(section, asked("--size", size), SIZES[size])
+            assert command_line().parse_args([name, "--scale", own.scale]).scale == own.scale
+
+
+def test_targets_have_one_form() -> None:
+    assert Must("speed", 3.0, at_least=2.0, headline=True).record() == {
+        "name": "speed",
+        "measured": 3.0,
+        "at_least": 2.0,
+        "at_most": None,
+        "unit": "x",
+        "met": True,
+        "headline": True,
+    }
+    assert Must("memory", 3.0, at_most=2.0, unit="MiB").record()["met"] is False
+    assert Must("never", None, at_least=1.0).record()["met"] is None
+
+
+def test_lines_without_a_target_have_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    show([], "")
+    assert capsys.readouterr().out == ""
+    show([Must("speed", 3.0, at_least=2.0)], " (small)")
+    assert "speed" in capsys.readouterr().out
+
+
+def test_a_process_tells_the_memory_it_held_and_what_it_read(tmp_path: Path) -> None:
+    file = tmp_path / "table"
+    file.write_bytes(bytes(32 * MIB))
+    code = """
+import mmap, os, sys, time
+with open(sys.argv[1], "rb") as file:
+    os.fsync(file.fileno())
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    held, seen = bytearray(b"x" * (48 << 20)), sum(mapped[::4096])
+    time.sleep(0.2)
+"""
+    figures = measure(Command(["python3", "-c", code, str(file)]), timeout=60)
+    assert 48 * MIB <= figures.peak_anonymous < 200 * MIB
+    assert 32 * MIB <= figures.peak_file < 200 * MIB
+    assert figures.peak_resident >= 80 * MIB
+    # A file system in memory has no disk to read from.
+    if block_device(tmp_path) is not None:
+        assert 32 * MIB <= figures.read_bytes < 200 * MIB
+    with pytest.raises(CommandFailed, match="exit code 3: gone"):
+        measure(Command(["sh", "-c", "echo gone >&2; exit 3"]), timeout=60)
+
+
+def test_a_run_that_is_interrupted_takes_its_process_with_it(tmp_path: Path) -> None:
+    note = tmp_path / "process"
+
+    def interrupt() -> None:
+        # Its timer tells that the process is being waited for.
+        while not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()):
+            time.sleep(0.01)
+        while not note.exists() or not note.read_text():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        measure(Command(["sh", "-c", 'echo $$ > "$0"; exec sleep 60', str(note)]), timeout=60)
+    watcher.join()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(note.read_text()), 0)
