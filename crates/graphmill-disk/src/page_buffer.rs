@@ -8,6 +8,8 @@
 use std::ops::{Deref, DerefMut};
 
 const PAGE: usize = 4096;
+/// Two of the usual large pages.
+const WORTH_HUGE_PAGES: usize = 4 << 20;
 
 /// A buffer whose first byte lies on a page boundary.
 #[derive(Debug)]
@@ -29,11 +31,14 @@ impl PageBuffer {
         PageBuffer { memory, start, length }
     }
 
-    /// Zeros on large pages where the system has them: for buffers of many megabytes that are kept.
+    /// Zeros on large pages where the system has them: for buffers of many megabytes that are kept. Small ones get none,
+    /// since the pages would reach beyond them.
     pub fn with_huge_pages(length: usize) -> Self {
         let mut buffer = Self::new(length);
-        // Zeros of this size come from the system untouched, so this is before the first fault.
-        crate::prefer_huge_pages(&mut buffer.memory);
+        if length >= WORTH_HUGE_PAGES {
+            // Zeros of this size come from the system untouched, so this is before the first fault.
+            crate::prefer_huge_pages(&mut buffer.memory);
+        }
         buffer
     }
 }

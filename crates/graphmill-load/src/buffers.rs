@@ -61,7 +61,8 @@ impl Buffers {
             memory.bytes.len() >= length && memory.bytes.len() / LEAST_SHARE <= length
         };
         let recycle = |idle: &mut Vec<Memory>| {
-            let fitting = idle.iter().enumerate().filter(|(_, memory)| fits(memory));
+            // Of equal ones the latest, so that those that are not needed grow old.
+            let fitting = idle.iter().enumerate().rev().filter(|(_, memory)| fits(memory));
             let (place, _) = fitting.min_by_key(|(_, memory)| memory.bytes.len())?;
             Some(idle.remove(place))
         };
@@ -95,21 +96,40 @@ impl Buffers {
         self.all.load(Ordering::Relaxed)
     }
 
-    /// Does something that needs memory; if the budget says no, again with one idle buffer less, as long as there is one.
-    /// The one that waits longest goes first: its length is wanted least, and those that fit stay.
+    /// Does something that needs memory; if the budget says no, again with fewer idle buffers, as long as there are any.
     pub(crate) fn with_room<T>(&self, mut deed: impl FnMut() -> Result<T>) -> Result<T> {
         loop {
             match deed() {
-                Err(error) if error.is_budget() => {
-                    let oldest =
-                        |idle: &mut Vec<Memory>| (!idle.is_empty()).then(|| drop(idle.remove(0)));
-                    if with_unlocked(&self.idle, oldest).flatten().is_none() {
-                        return Err(error);
-                    }
-                }
-                outcome => return outcome,
+                Err(error) => match error.missing() {
+                    Some(missing) if self.give_up(missing) => {}
+                    _ => return Err(error),
+                },
+                done => return done,
             }
         }
+    }
+
+    /// Gives up idle buffers until so many bytes are free, or none is left.
+    pub(crate) fn make_room(&self, bytes: u64) {
+        let missing = bytes.saturating_sub(self.budget.free());
+        if missing > 0 {
+            self.give_up(missing);
+        }
+    }
+
+    /// Gives up so many bytes of idle buffers, or all; false if there are none. Those that wait longest go first: their
+    /// length is wanted least.
+    fn give_up(&self, bytes: u64) -> bool {
+        let oldest = |idle: &mut Vec<Memory>| {
+            let mut given = 0;
+            let enough = |memory: &Memory| {
+                given += memory.held.bytes();
+                given >= bytes
+            };
+            let count = idle.iter().position(enough).map_or(idle.len(), |last| last + 1);
+            idle.drain(..count).count()
+        };
+        with_unlocked(&self.idle, oldest).is_some_and(|count| count > 0)
     }
 }
 
@@ -117,6 +137,16 @@ impl Error {
     /// Whether the memory budget was too small.
     pub(crate) fn is_budget(&self) -> bool {
         self.budget_error().is_some()
+    }
+
+    /// Bytes that the memory budget was short of, if that is what it is.
+    fn missing(&self) -> Option<u64> {
+        match self.budget_error()? {
+            graphmill_disk::Error::Budget { wanted, free, .. } => {
+                Some(wanted.saturating_sub(*free))
+            }
+            _ => None,
+        }
     }
 
     /// Says that batches which the consumer keeps are part of the shortage.

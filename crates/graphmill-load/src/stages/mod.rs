@@ -202,6 +202,17 @@ impl Shared {
         outcome
     }
 
+    /// Sees to it that so many bytes are free, if nobody needs them now: rows that are kept for the next window go first, idle
+    /// buffers second.
+    fn make_room(&self, bytes: u64) {
+        let budget = self.loader.dataset().budget();
+        if budget.free() < bytes {
+            let kept = self.lock().kept.take();
+            drop(kept);
+            self.loader.buffers.make_room(bytes);
+        }
+    }
+
     /// Runs the work of a thread; if it panics, the consumer is told.
     fn guarded(&self, what: &'static str, work: impl FnOnce(&Shared)) {
         let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(self))) else { return };

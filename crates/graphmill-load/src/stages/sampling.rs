@@ -9,6 +9,8 @@ use std::time::Instant;
 
 pub(super) fn run(shared: &Shared) {
     let mut index = shared.course.next;
+    // What the batch before took: one that runs short has to be sampled again from its beginning.
+    let mut expected = 0;
     if let Err(error) = shared.loader.settle() {
         shared.change(|state| state.sampled.push_back(Err(error)));
         index = u64::MAX;
@@ -21,11 +23,13 @@ pub(super) fn run(shared: &Shared) {
         if has_room.is_none() {
             return;
         }
+        shared.make_room(expected);
         let Some(mut sampled) = sample(shared, index) else { return };
-        if shared.lock().narrow
-            && let Ok(sampled) = &mut sampled
-        {
-            sampled.narrow(shared.loader.wants_edge_ids());
+        if let Ok(sampled) = &mut sampled {
+            expected = sampled.memory.bytes();
+            if shared.lock().narrow {
+                sampled.narrow(shared.loader.wants_edge_ids());
+            }
         }
         let failed = sampled.is_err();
         shared.change(|state| {
