@@ -1,7 +1,8 @@
-//! Numbers by heat: the node that occurs most often is 0, and of equals the smaller id comes first.
-//! Counting passes over the log fill a window of counts that fits into memory; a histogram of the
-//! counts then tells every id its number in one pass from the first id to the last. It must not know
-//! what ids were before they were ranks.
+//! Numbers by heat: the node that sampling meets most often is 0, and of equals the smaller id comes first.
+//! In an undirected graph that is how often it occurs at all: counting passes over the log fill a
+//! window of counts that fits into memory. In a directed one it is what [`visits`](super::visits)
+//! expects. A histogram of the counts then tells every id its number in one pass from the first id to
+//! the last. It must not know what ids were before they were ranks.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,6 +14,7 @@ use super::edge_log::EdgeLog;
 use super::number_table::{NumberTable, is_narrow};
 use super::occurrences::{Counter, End, Heat, count};
 use super::scratch_array::{ArrayWriter, IO_BYTES, PAGE, ScratchArray, Stored, values_mut};
+use super::visits;
 use super::workspace::Workspace;
 use crate::progress::{Observer, Stage};
 use crate::{Error, Result};
@@ -63,6 +65,9 @@ struct HotOrder<'a> {
 
 impl HotOrder<'_> {
     fn run<C: Counter>(&self) -> Result<NumberTable> {
+        if self.heat.end != End::Both {
+            return self.by_visits::<C>();
+        }
         let budget = self.workspace.budget();
         let mut starts = Starts::new(self.workspace)?;
         let (granted, width) = (budget.free() / 2, size_of::<C>() as u64);
@@ -92,17 +97,35 @@ impl HotOrder<'_> {
         }
         let counts = self.count_to_file::<C>(window, lanes, &stage, &mut starts)?;
         drop(reserved);
+        self.numbers_of(&counts, starts)
+    }
+
+    fn by_visits<C: Counter>(&self) -> Result<NumberTable> {
+        let HotOrder { workspace, log, heat, observer, limit } = *self;
+        let expected = visits::expected::<C>(workspace, log, limit, heat, observer)?;
+        let mut starts = Starts::new(workspace)?;
+        each(&expected, |count| starts.add(count.into()))?;
+        self.numbers_of(&expected, starts)
+    }
+
+    /// Numbers ids by their counts, which `starts` has seen.
+    fn numbers_of<T: Stored + Into<u64>>(
+        &self,
+        counts: &ScratchArray<T>,
+        mut starts: Starts,
+    ) -> Result<NumberTable> {
+        let budget = self.workspace.budget();
         starts.accumulate();
         let file = self.workspace.scratch("numbers")?;
         let mut buffer = PageBuffer::new(IO_BYTES);
         if is_narrow(self.limit) {
             let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-            each(&counts, |count| writer.push(starts.next(count.into()) as u32))?;
+            each(counts, |count| writer.push(starts.next(count.into()) as u32))?;
             let count = writer.finish()?;
             NumberTable::narrow(ScratchArray::new(file, count), budget)
         } else {
             let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-            each(&counts, |count| writer.push(starts.next(count.into())))?;
+            each(counts, |count| writer.push(starts.next(count.into())))?;
             let count = writer.finish()?;
             NumberTable::wide(ScratchArray::new(file, count), budget)
         }

@@ -33,6 +33,7 @@ mod scratch_array;
 mod symmetric_lists;
 #[cfg(test)]
 mod tests;
+mod visits;
 mod workspace;
 
 pub(crate) use edge_log::EdgeLog;

@@ -27,7 +27,7 @@ fn check(
 ) {
     let limit = log.id_limit();
     assert_eq!(numbering.count(), limit);
-    let numbers = numbers_by_heat(&edges.occurrences(limit, heat));
+    let numbers = numbers_by_heat(&edges.heat(limit, heat));
     let again = replayed(columns, log.rows(), |stage, take| numbering.replay(log, stage, take));
     assert_eq!(again.unwrap(), edges.renumbered(&numbers));
     let nodes = limit + 17;

@@ -89,7 +89,7 @@ proptest! {
             let Some(heat) = heat else { return };
             let (numbering, log) = numbering.ordered(log, Order::Heat(heat), None).unwrap();
             let ranked = edges.renumbered(&ranks);
-            let numbers = numbers_by_heat(&ranked.occurrences(count, heat));
+            let numbers = numbers_by_heat(&ranked.heat(count, heat));
             let numbers: BTreeMap<u64, u64> =
                 ranks.iter().map(|(&id, rank)| (id, numbers[rank])).collect();
             assert_eq!(replay(&numbering, &log).unwrap(), edges.renumbered(&numbers));

@@ -49,25 +49,41 @@ impl Edges {
         Edges { sources, destinations, ..self.clone() }
     }
 
-    /// How often every id below `limit` occurs at the ends that count.
-    fn occurrences(&self, limit: u64, heat: Heat) -> Vec<u64> {
+    /// How hot every id below `limit` is: how often it occurs at either end, or how often a sampler is
+    /// expected to meet it, rounded.
+    fn heat(&self, limit: u64, heat: Heat) -> Vec<u64> {
+        let all = self.sources.iter().zip(&self.destinations);
+        let edges: Vec<(usize, usize)> = all
+            .filter(|(source, to)| !heat.skip_self_loops || source != to)
+            .map(|(&source, &to)| (source as usize, to as usize))
+            .collect();
         let mut counts = vec![0; limit as usize];
-        for (&source, &to) in self.sources.iter().zip(&self.destinations) {
-            if heat.skip_self_loops && source == to {
-                continue;
+        if heat.end == End::Both {
+            for (source, to) in edges {
+                counts[source] += 1;
+                counts[to] += 1;
             }
-            if heat.end != End::Destination {
-                counts[source as usize] += 1;
-            }
-            if heat.end != End::Source {
-                counts[to as usize] += 1;
-            }
+            return counts;
         }
-        counts
+        // From the owner of a list to a neighbour in it.
+        let follow =
+            |(source, to)| if heat.end == End::Source { (to, source) } else { (source, to) };
+        let edges: Vec<(usize, usize)> = edges.into_iter().map(follow).collect();
+        edges.iter().for_each(|&(owner, _)| counts[owner] += 1);
+        let mut met = vec![(1_u64 << 20) as f64; limit as usize];
+        for _ in 0..3 {
+            let mut next = vec![0_u64; limit as usize];
+            for &(owner, neighbour) in &edges {
+                let share = met[owner] * (10.0 / counts[owner] as f64).min(1.0);
+                next[neighbour] += share as f32 as u64;
+            }
+            met = next.into_iter().map(|sum| sum as f64).collect();
+        }
+        met.into_iter().map(|met| visits::rounded(met as u64).into()).collect()
     }
 }
 
-/// The number of every id: most frequent first, then by id.
+/// The number of every id: hottest first, then by id.
 fn numbers_by_heat(counts: &[u64]) -> BTreeMap<u64, u64> {
     let mut ids: Vec<u64> = (0..counts.len() as u64).collect();
     ids.sort_by_key(|&id| (std::cmp::Reverse(counts[id as usize]), id));

@@ -123,7 +123,7 @@ proptest! {
             assert_eq!(replay(&numbering, &log).unwrap(), ranked);
             let Some(heat) = heat else { return };
             let (numbering, log) = numbering.ordered(log, Order::Heat(heat), None).unwrap();
-            let all = numbers_by_heat(&ranked.occurrences(count, heat));
+            let all = numbers_by_heat(&ranked.heat(count, heat));
             check(&bench, &numbering, &ranks, &|rank| all[&rank]);
             assert_eq!(replay(&numbering, &log).unwrap(), ranked.renumbered(&all));
             let places = places(&bench, &numbering, count).unwrap();
