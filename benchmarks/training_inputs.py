@@ -71,13 +71,21 @@ class Prepared:
 
     @property
     def bytes(self) -> int:
-        """What all files of the dataset take."""
-        return sum(file.stat().st_size for file in files_of(self.dataset))
+        """What all files of the dataset take when its lists are plain, whatever they are."""
+        files = [file for file in files_of(self.dataset) if file.suffix != ".gl"]
+        files += [self.lists.offsets, self.lists.neighbours]
+        return sum(file.stat().st_size for file in files) + self.original_ids
 
     @property
     def topology(self) -> int:
-        """What the neighbour lists take of that."""
-        return sum(file.stat().st_size for file in self.dataset.glob("*.gl"))
+        """What the neighbour lists take as they are."""
+        stored = sum(file.stat().st_size for file in self.dataset.glob("*.gl"))
+        return stored - self.original_ids
+
+    @property
+    def original_ids(self) -> int:
+        """What the file of the lists takes beside them."""
+        return 8 * self.rows
 
 
 class TrainingInputs(KeptFiles):
@@ -93,20 +101,26 @@ class TrainingInputs(KeptFiles):
         return self._prepared("resident", *self.scale.resident)
 
     def large(self) -> Prepared:
-        """The dataset that is read from disk."""
-        return self._prepared("large", *self.scale.large)
+        """The dataset that is read from disk, its lists packed so that they stay in memory."""
+        return self._prepared("large", *self.scale.large, "--encoding", "packed")
 
-    def _prepared(self, name: str, power: int, edges: int) -> Prepared:
-        dataset = self._once(name, lambda target: self._build(target, power, edges))
+    def _prepared(self, name: str, power: int, edges: int, *flags: str) -> Prepared:
+        dataset = self._once(name, lambda target: self._build(target, power, edges, *flags))
         opened = gm.open(dataset)
         features = opened.features
         assert features is not None, "the dataset was built with features"
 
         def save_list(part: int) -> Path:
-            return self._once(
-                f"{name}-csc-{part}.npy",
-                lambda target: np.save(target, np.asarray(opened.graph.csc()[part])),
-            )
+            def save(target: Path) -> None:
+                plain = target.with_suffix(".gl")
+                command = self.graphmill.convert(
+                    Path(opened.graph.path), plain, "--encoding", "i32", "--overwrite"
+                )
+                subprocess.run(command.arguments, check=True)
+                np.save(target, np.asarray(gm.Graph(plain).csc()[part]))
+                plain.unlink()
+
+            return self._once(f"{name}-csc-{part}.npy", save)
 
         def save_seeds(target: Path) -> None:
             np.save(target, opened.node_ids(opened.split(SEEDS)))
@@ -115,7 +129,7 @@ class TrainingInputs(KeptFiles):
         seeds = self._once(f"{name}-seeds.npy", save_seeds)
         return Prepared(dataset, lists, seeds, Path(features.path), 1 << power)
 
-    def _build(self, target: Path, power: int, edges: int) -> None:
+    def _build(self, target: Path, power: int, edges: int, *flags: str) -> None:
         """Generate a graph with features, give it its order, and forget what it was made from."""
         raw = target.with_name(f"{target.name}-raw")
         shape = ("--scale", str(power), "--edges", str(edges), "--features", str(COLUMNS))
@@ -124,8 +138,8 @@ class TrainingInputs(KeptFiles):
         [graph] = raw.glob("graph.*.gl")
         [features], [labels] = raw.glob("x.*.gd"), raw.glob("y.*.gd")
         tables = ("--features", str(features), "--labels", str(labels))
-        flags = (*tables, "--order", "hot", *common)
-        subprocess.run(self.graphmill.build(target, graph, *flags).arguments, check=True)
+        command = self.graphmill.build(target, graph, *tables, "--order", "hot", *common, *flags)
+        subprocess.run(command.arguments, check=True)
         shutil.rmtree(raw)
         add_seeds(target, self.scale.batches * self.scale.batch)
 
@@ -133,7 +147,7 @@ class TrainingInputs(KeptFiles):
 def add_seeds(dataset: Path, count: int) -> None:
     """Store distinct nodes with in-edges as a split, so that our command can take them too."""
     opened = gm.open(dataset)
-    able = np.flatnonzero(np.diff(opened.graph.csc()[0]))
+    able = np.flatnonzero(opened.graph.degrees(np.arange(opened.num_nodes), direction="in"))
     if len(able) < count:
         raise SystemExit(f"{dataset}: {len(able)} nodes have in-edges, and {count} are wanted")
     chosen = np.random.default_rng(count).choice(able, count, replace=False)

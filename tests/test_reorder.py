@@ -18,7 +18,11 @@ ORDERS = ["hot", "bfs", "community"]
 def lists(ds: gm.Dataset, direction: str, names: list[Any]) -> list[tuple[Any, ...]]:
     """Every stored edge of a direction, by the ids of the source, with all that is known of it."""
     graph = ds.graph
-    starts, neighbours = (graph.csr if direction == "out" else graph.csc)()[:2]
+    nodes = np.arange(ds.num_nodes)
+    starts = np.append(0, np.cumsum(graph.degrees(nodes, direction=direction)))
+    neighbours = np.concatenate(
+        [graph.neighbors(node, direction=direction) for node in range(ds.num_nodes)]
+    )
     owners = np.repeat(np.arange(ds.num_nodes), np.diff(starts))
     columns = [graph.edge_ids(direction), graph.weights(direction), graph.times(direction)]
     kept = [np.asarray(column).tolist() for column in columns if column is not None]
@@ -46,7 +50,9 @@ def content(ds: gm.Dataset) -> dict[str, Any]:
     return said
 
 
-@pytest.fixture(params=["in", "both", "undirected", "everything", "mapped", "text", "hot"])
+@pytest.fixture(
+    params=["in", "both", "undirected", "everything", "mapped", "text", "hot", "packed"]
+)
 def built(request: pytest.FixtureRequest, tmp_path: Path, edges: np.ndarray) -> gm.Dataset:
     """Datasets of every kind."""
     out, rng = tmp_path / "before", np.random.default_rng(1)
@@ -80,6 +86,8 @@ def built(request: pytest.FixtureRequest, tmp_path: Path, edges: np.ndarray) -> 
             return gm.build(
                 out, edges=tmp_path / "edges.csv", labels=tmp_path / "kind.csv", **mapping
             )
+        case "packed":
+            options |= {"encoding": "packed", "edge_ids": True}
         case "hot":
             options |= {"order": "hot", "splits": {"train": nodes[::-3]}}
         case direction:
@@ -96,6 +104,7 @@ def test_nothing_changes_but_the_numbers(built: gm.Dataset, tmp_path: Path, orde
     ds = gm.open(out)
     assert ds.order == order
     assert content(ds) == content(built)
+    assert ("packed" in repr(ds.graph)) == ("packed" in repr(built.graph))
     # And once more, from what is renumbered by now.
     graphmill("reorder", out, tmp_path / "again", "--order", "hot", "--quiet")
     assert content(gm.open(tmp_path / "again")) == content(built)

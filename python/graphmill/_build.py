@@ -71,7 +71,8 @@ def build(
         order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that sampling meets most,
             ``"bfs"`` so that neighbours follow each other, ``"community"`` so that those lie together that are linked
             among each other.
-        encoding: ``"i32"``, ``"i64"`` or ``"auto"`` (the narrower one that fits).
+        encoding: ``"i32"``, ``"i64"``, ``"packed"`` (few bits an edge, no view of ``indices``) or ``"auto"`` (the
+            narrower one that fits; packed if that would fill more than a quarter of the machine's memory).
         neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.
         weight_column: The column of weights, by name or by number from 0.
         time_column: The column of times, by name or by number from 0.

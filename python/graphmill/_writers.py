@@ -65,7 +65,8 @@ def write_graph(
         undirected: Store each edge both ways in one set of lists.
         direction: ``"both"``, ``"out"`` or ``"in"``: which lists a directed graph stores.
         neighbor_order: Order within a list: ``"id"``, ``"time"`` (needs ``times``) or ``"file"``.
-        encoding: ``"i32"``, ``"i64"`` or ``"auto"`` (the narrower one that fits).
+        encoding: ``"i32"``, ``"i64"``, ``"packed"`` (few bits an edge, no view of ``indices``) or ``"auto"`` (the
+            narrower one that fits).
         edge_ids: Store which column of ``edge_index`` an edge came from; implied by weights and times.
         memory: Budget for sorting, such as ``"2GiB"``; a quarter of the machine by default.
         overwrite: Replace an existing file.
@@ -172,7 +173,7 @@ def convert(
         undirected: Store each edge both ways.
         direction: Lists to store; by default those of a ``.gl``, and ``"out"`` for plain edges.
         neighbor_order: Order within lists; by default that of a graphmill file, and by id otherwise.
-        encoding: ``"i32"``, ``"i64"`` or ``"auto"``.
+        encoding: ``"i32"``, ``"i64"``, ``"packed"`` or ``"auto"`` (packed if the source is).
         edge_ids: Store the source row of every edge.
         align_rows: Let every row of a ``.gd`` start on a multiple of 512 bytes.
         memory: Budget for sorting, such as ``"2GiB"``.

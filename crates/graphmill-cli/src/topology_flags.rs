@@ -3,7 +3,7 @@
 
 use crate::storage_flags::DirectionFlags;
 use clap::{Args, ValueEnum};
-use graphmill::format::{ElementType, ListOrder};
+use graphmill::format::{Encoding, ListOrder};
 use graphmill::ingest::{ConvertOptions, EdgeSortOptions};
 
 /// Which edges are kept, and how their lists are stored.
@@ -14,9 +14,9 @@ pub struct TopologyFlags {
     /// The order of the neighbours within a list
     #[arg(long, value_enum, value_name = "ORDER")]
     neighbor_order: Option<OrderName>,
-    /// The type of the neighbours; auto takes the narrowest
-    #[arg(long, value_enum, default_value_t = Encoding::Auto)]
-    encoding: Encoding,
+    /// How neighbours are stored; auto takes the narrowest type, and packs what is too large for the machine
+    #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
+    encoding: EncodingName,
     /// Store the source row of every edge; weights, times and features of edges imply it
     #[arg(long)]
     edge_ids: bool,
@@ -52,18 +52,20 @@ impl From<OrderName> for ListOrder {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Encoding {
+enum EncodingName {
     Auto,
     I32,
     I64,
+    Packed,
 }
 
-impl Encoding {
-    fn element(self) -> Option<ElementType> {
-        match self {
-            Encoding::Auto => None,
-            Encoding::I32 => Some(ElementType::I32),
-            Encoding::I64 => Some(ElementType::I64),
+impl From<EncodingName> for Encoding {
+    fn from(name: EncodingName) -> Self {
+        match name {
+            EncodingName::Auto => Encoding::Auto,
+            EncodingName::I32 => Encoding::I32,
+            EncodingName::I64 => Encoding::I64,
+            EncodingName::Packed => Encoding::Packed,
         }
     }
 }
@@ -83,10 +85,7 @@ impl TopologyFlags {
         if let Some(order) = self.neighbor_order {
             options = options.order(order.into());
         }
-        match self.encoding.element() {
-            Some(element) => options.neighbours(element),
-            None => options,
-        }
+        options.encoding(self.encoding.into())
     }
 
     /// What a conversion wants: what is not said is taken over from its source.
@@ -105,9 +104,6 @@ impl TopologyFlags {
         if let Some(order) = self.neighbor_order {
             options = options.order(order.into());
         }
-        match self.encoding.element() {
-            Some(element) => options.neighbours(element),
-            None => options,
-        }
+        options.encoding(self.encoding.into())
     }
 }

@@ -3,15 +3,22 @@
 //! An incompatible bit changes the meaning of bytes that an older reader would look at; it must refuse the file and
 //! name the feature. A compatible bit only adds; it may be ignored. Bits are never reused.
 
-/// Neighbour lists are compressed blocks.
+use crate::FileKind;
+
+/// Neighbour lists are a packed sequence.
 pub const PACKED_NEIGHBOURS: u64 = 1 << 0;
-/// Offsets are compact instead of `u64`.
+/// Offsets are a packed sequence instead of `u64`.
 pub const COMPACT_OFFSETS: u64 = 1 << 1;
 /// Nodes and edges have types.
 pub const TYPED: u64 = 1 << 2;
 
-/// The incompatible features that this release can read.
-pub const SUPPORTED: u64 = 0;
+/// The incompatible features that this release can read in a kind of file.
+pub fn supported(kind: FileKind) -> u64 {
+    match kind {
+        FileKind::Graph => PACKED_NEIGHBOURS | COMPACT_OFFSETS,
+        FileKind::Table => 0,
+    }
+}
 
 const NAMES: [(u64, &str); 3] = [
     (PACKED_NEIGHBOURS, "packed-neighbours"),

@@ -2,6 +2,7 @@
 //!
 //! They live in the library so that plain tests replay the corpus through the same code.
 
+use crate::packed::{self, PackedSequence};
 use crate::{Header, Manifest, content, graphzero};
 
 /// A header of ours, and everything that is derived from it.
@@ -40,6 +41,34 @@ pub fn offsets(data: &[u8]) {
     let ids: Vec<i64> = offsets.iter().map(|&word| word as i64).collect();
     let slow = ids.iter().position(|&id| id < 0 || id as u64 >= limit);
     assert_eq!(content::first_bad_id(&ids, limit), slow);
+}
+
+/// A packed sequence as a hostile file would have it, read in every way; and the same bytes as values to be packed.
+pub fn packed(data: &[u8]) {
+    let Some((count, bytes)) = data.split_first_chunk::<2>() else { return };
+    let count = u64::from(u16::from_le_bytes(*count)) % 3000;
+    if let Some(sequence) = PackedSequence::new(bytes, count) {
+        let singly: Option<Vec<u64>> = (0..count).map(|index| sequence.get(index)).collect();
+        let mut together = Vec::new();
+        let is_whole = sequence.read(0..count, |value| together.push(value));
+        assert_eq!(is_whole.then_some(&together), singly.as_ref());
+        for (index, pair) in together.windows(2).enumerate() {
+            if is_whole {
+                assert_eq!(sequence.pair(index as u64), Some((pair[0], pair[1])));
+            }
+        }
+        if sequence.first_bad_block().is_none() {
+            assert_eq!(packed::encode(&together).as_deref(), Ok(bytes));
+        }
+    }
+    let words = bytes.as_chunks::<8>().0.iter().take(3000);
+    let values: Vec<u64> = words.map(|word| u64::from_le_bytes(*word)).collect();
+    if let Ok(encoded) = packed::encode(&values) {
+        let sequence = PackedSequence::new(&encoded, values.len() as u64).expect("it is whole");
+        assert_eq!(sequence.first_bad_block(), None);
+        let read: Option<Vec<u64>> = (0..sequence.len()).map(|index| sequence.get(index)).collect();
+        assert_eq!(read, Some(values));
+    }
 }
 
 /// A manifest.

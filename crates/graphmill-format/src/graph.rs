@@ -5,7 +5,10 @@
 
 use crate::bytes::{first_nonzero, put, u64_at};
 use crate::header::{DESCRIPTION_AT, DESCRIPTION_LENGTH, SectionPlan};
-use crate::{Direction, ElementType, Error, FileKind, Header, Result, Section, SectionKind};
+use crate::{
+    Direction, ElementType, Error, FileKind, Header, Result, Section, SectionKind, feature_bits,
+    packed,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -57,6 +60,57 @@ impl FromStr for ListOrder {
     }
 }
 
+/// How the neighbours of a file to be written are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// Whatever suits the graph.
+    #[default]
+    Auto,
+    /// 32 bits each, which fewer than 2^31 nodes allow.
+    I32,
+    /// 64 bits each.
+    I64,
+    /// In as few bits as it takes.
+    Packed,
+}
+
+impl Encoding {
+    /// The type of plain neighbours that it asks for.
+    pub fn element(self) -> Option<ElementType> {
+        match self {
+            Encoding::Auto | Encoding::Packed => None,
+            Encoding::I32 => Some(ElementType::I32),
+            Encoding::I64 => Some(ElementType::I64),
+        }
+    }
+}
+
+impl FromStr for Encoding {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Encoding::Auto),
+            "i32" => Ok(Encoding::I32),
+            "i64" => Ok(Encoding::I64),
+            "packed" => Ok(Encoding::Packed),
+            _ => {
+                let problem = format!("{text:?} is none of auto, i32, i64, packed");
+                Err(Error::impossible("encoding", problem))
+            }
+        }
+    }
+}
+
+/// Bytes of the packed sections of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedLengths {
+    /// Of the compact offsets.
+    pub offsets: u64,
+    /// Of the packed neighbours.
+    pub neighbours: u64,
+}
+
 /// What a `.gl` file to be written will hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphShape {
@@ -70,8 +124,10 @@ pub struct GraphShape {
     pub order: ListOrder,
     /// The stored directions: `[Both]` when undirected, else out, in, or out and in.
     pub directions: Vec<Direction>,
-    /// `I32` or `I64`.
+    /// `I32` or `I64`; of no meaning if lists are packed.
     pub neighbours: ElementType,
+    /// How long the packed sections of each direction are; empty if lists are not packed.
+    pub packed: Vec<PackedLengths>,
     /// Whether the source row of every edge is stored.
     pub edge_ids: bool,
     /// Whether weights are stored.
@@ -94,6 +150,7 @@ impl GraphShape {
             order: ListOrder::Id,
             directions: directions.to_vec(),
             neighbours: narrowest(num_nodes),
+            packed: Vec::new(),
             edge_ids: false,
             weights: false,
             cumulative_weights: false,
@@ -114,15 +171,23 @@ impl GraphShape {
     fn sections(&self) -> Vec<SectionPlan> {
         let (nodes, edges) = (self.num_nodes, self.num_edges);
         let mut plans: Vec<SectionPlan> = Vec::new();
-        for &direction in &self.directions {
+        for (number, &direction) in self.directions.iter().enumerate() {
             let optional = [
                 (self.edge_ids, SectionKind::EdgeIds, ElementType::I64),
                 (self.weights, SectionKind::Weights, ElementType::F32),
                 (self.cumulative_weights, SectionKind::CumulativeWeights, ElementType::F64),
                 (self.edge_times, SectionKind::EdgeTimes, ElementType::I64),
             ];
-            plans.push((SectionKind::Offsets, Some(direction), ElementType::U64, nodes + 1));
-            plans.push((SectionKind::Neighbours, Some(direction), self.neighbours, edges));
+            plans.extend(match self.packed.get(number) {
+                None => [
+                    (SectionKind::Offsets, Some(direction), ElementType::U64, nodes + 1),
+                    (SectionKind::Neighbours, Some(direction), self.neighbours, edges),
+                ],
+                Some(&PackedLengths { offsets, neighbours }) => [
+                    (SectionKind::CompactOffsets, Some(direction), ElementType::U8, offsets),
+                    (SectionKind::PackedNeighbours, Some(direction), ElementType::U8, neighbours),
+                ],
+            });
             let wanted = optional.into_iter().filter(|(wanted, ..)| *wanted);
             plans.extend(wanted.map(|(_, kind, element)| (kind, Some(direction), element, edges)));
         }
@@ -143,9 +208,9 @@ pub(crate) fn narrowest(num_nodes: u64) -> ElementType {
 pub struct DirectionSections {
     /// Which way the lists point.
     pub direction: Direction,
-    /// `u64[N + 1]`.
+    /// `u64[N + 1]`, or `u8` if lists are packed.
     pub offsets: Section,
-    /// `i32[M]` or `i64[M]`.
+    /// `i32[M]` or `i64[M]`, or `u8` if lists are packed.
     pub neighbours: Section,
     /// `i64[M]`.
     pub edge_ids: Option<Section>,
@@ -155,6 +220,22 @@ pub struct DirectionSections {
     pub cumulative_weights: Option<Section>,
     /// `i64[M]`.
     pub edge_times: Option<Section>,
+}
+
+impl DirectionSections {
+    /// Whether offsets and neighbours are [packed sequences](crate::packed).
+    pub fn is_packed(&self) -> bool {
+        self.neighbours.kind == Some(SectionKind::PackedNeighbours)
+    }
+
+    /// How neighbours are stored, as options and reports call it.
+    pub fn encoding(&self) -> &'static str {
+        match self.neighbours.element {
+            _ if self.is_packed() => "packed",
+            ElementType::I32 => "i32",
+            _ => "i64",
+        }
+    }
 }
 
 /// What a `.gl` file holds, every count checked against nodes and edges.
@@ -172,6 +253,29 @@ pub struct GraphLayout {
     pub directions: Vec<DirectionSections>,
     /// `i64[N]`: ids of the source, when the file was renumbered or mapped.
     pub original_ids: Option<Section>,
+}
+
+impl GraphLayout {
+    /// Whether lists are packed.
+    pub fn is_packed(&self) -> bool {
+        self.directions[0].is_packed()
+    }
+
+    /// The same content for another file, its lists plain and as narrow as they can be.
+    pub fn shape(&self) -> GraphShape {
+        let first = &self.directions[0];
+        let directions: Vec<Direction> =
+            self.directions.iter().map(|lists| lists.direction).collect();
+        GraphShape {
+            order: self.order,
+            edge_ids: first.edge_ids.is_some(),
+            weights: first.weights.is_some(),
+            cumulative_weights: first.cumulative_weights.is_some(),
+            edge_times: first.edge_times.is_some(),
+            original_ids: self.original_ids.is_some(),
+            ..GraphShape::new(self.num_nodes, self.num_edges, &directions)
+        }
+    }
 }
 
 impl Header {
@@ -200,7 +304,28 @@ impl Header {
                 format!("directions {:?}, undirected {}", shape.directions, shape.undirected);
             return Err(Error::impossible("graph", problem));
         }
-        Header::plan(FileKind::Graph, shape.encode(), shape.sections())
+        if shape.packed.is_empty() {
+            return Header::plan(FileKind::Graph, shape.encode(), shape.sections());
+        }
+        let limit = 1 << packed::VALUE_BITS;
+        if shape.num_nodes > limit || shape.num_edges >= limit {
+            let problem = format!(
+                "{} nodes and {} edges exceed the 2^48 that packed lists can tell apart; use i64",
+                shape.num_nodes, shape.num_edges
+            );
+            return Err(Error::impossible("graph", problem));
+        }
+        let is_long_enough = |lengths: &PackedLengths| {
+            lengths.offsets >= packed::least_length(shape.num_nodes + 1)
+                && lengths.neighbours >= packed::least_length(shape.num_edges)
+        };
+        if shape.packed.len() != shape.directions.len() || !shape.packed.iter().all(is_long_enough)
+        {
+            let problem = format!("packed lengths {:?}", shape.packed);
+            return Err(Error::impossible("graph", problem));
+        }
+        let header = Header::plan(FileKind::Graph, shape.encode(), shape.sections())?;
+        Ok(header.needing(feature_bits::PACKED_NEIGHBOURS | feature_bits::COMPACT_OFFSETS))
     }
 
     /// What a `.gl` file holds.
@@ -233,15 +358,19 @@ impl Header {
         if let Some(at) = first_nonzero(description, DESCRIPTION_USED..DESCRIPTION_LENGTH) {
             return Err(Error::field("reserved byte", place(at), description[at], 0));
         }
+        let is_packed = self.packs_lists()?;
+        if is_packed && num_edges >> packed::VALUE_BITS != 0 {
+            return Err(Error::field("number of edges", place(EDGES_AT), num_edges, "below 2^48"));
+        }
         let possible: &[Direction] =
             if undirected { &[Direction::Both] } else { &[Direction::Out, Direction::In] };
-        let counts = Counts { header: self, num_nodes, num_edges };
+        let counts = Counts { header: self, num_nodes, num_edges, is_packed };
         let mut directions = Vec::new();
         for &direction in possible {
             directions.extend(counts.direction(direction)?);
         }
         if directions.is_empty() {
-            let section = format!("{}.{}", SectionKind::Offsets.name(), possible[0]);
+            let section = format!("{}.{}", counts.offsets_kind().name(), possible[0]);
             return Err(Error::MissingSection {
                 section,
                 why: "a .gl file stores at least one direction",
@@ -251,6 +380,22 @@ impl Header {
             counts.optional(SectionKind::OriginalIds, None, ElementType::I64, num_nodes)?;
         Ok(GraphLayout { num_nodes, num_edges, undirected, order, directions, original_ids })
     }
+
+    /// Whether lists are packed: neighbours and offsets alike, or neither.
+    fn packs_lists(&self) -> Result<bool> {
+        match (
+            self.needs(feature_bits::PACKED_NEIGHBOURS),
+            self.needs(feature_bits::COMPACT_OFFSETS),
+        ) {
+            (true, true) => Ok(true),
+            (false, false) => Ok(false),
+            (packed, _) => {
+                let one = |packed| if packed { "packed-neighbours" } else { "compact-offsets" };
+                let expected = format!("{} with it", one(!packed));
+                Err(Error::field("features", 16, format!("{} alone", one(packed)), expected))
+            }
+        }
+    }
 }
 
 /// Looks sections up and checks their type and count.
@@ -258,30 +403,41 @@ struct Counts<'a> {
     header: &'a Header,
     num_nodes: u64,
     num_edges: u64,
+    is_packed: bool,
 }
 
 impl Counts<'_> {
+    fn offsets_kind(&self) -> SectionKind {
+        if self.is_packed { SectionKind::CompactOffsets } else { SectionKind::Offsets }
+    }
+
+    fn neighbours_kind(&self) -> SectionKind {
+        if self.is_packed { SectionKind::PackedNeighbours } else { SectionKind::Neighbours }
+    }
+
     fn direction(&self, direction: Direction) -> Result<Option<DirectionSections>> {
         let some = Some(direction);
-        let Some(&offsets) = self.header.section(SectionKind::Offsets, some) else {
+        let Some(&offsets) = self.header.section(self.offsets_kind(), some) else {
             let is_orphan = |section: &Section| section.kind.is_some() && section.direction == some;
             if self.header.sections().iter().any(is_orphan) {
-                let section = format!("{}.{direction}", SectionKind::Offsets.name());
+                let section = format!("{}.{direction}", self.offsets_kind().name());
                 return Err(Error::MissingSection { section, why: "its lists need offsets" });
             }
             return Ok(None);
         };
-        self.check(&offsets, ElementType::U64, self.num_nodes + 1)?;
-        let neighbours = *self.header.section(SectionKind::Neighbours, some).ok_or_else(|| {
-            let section = format!("{}.{direction}", SectionKind::Neighbours.name());
+        let neighbours = *self.header.section(self.neighbours_kind(), some).ok_or_else(|| {
+            let section = format!("{}.{direction}", self.neighbours_kind().name());
             Error::MissingSection { section, why: "offsets need neighbours" }
         })?;
-        let wide = neighbours.element == ElementType::I64;
-        self.check(
-            &neighbours,
-            if wide { ElementType::I64 } else { narrowest(self.num_nodes) },
-            self.num_edges,
-        )?;
+        if self.is_packed {
+            self.check_packed(&offsets, self.num_nodes + 1)?;
+            self.check_packed(&neighbours, self.num_edges)?;
+        } else {
+            self.check(&offsets, ElementType::U64, self.num_nodes + 1)?;
+            let wide = neighbours.element == ElementType::I64;
+            let element = if wide { ElementType::I64 } else { narrowest(self.num_nodes) };
+            self.check(&neighbours, element, self.num_edges)?;
+        }
         let per_edge = |kind, element| self.optional(kind, some, element, self.num_edges);
         Ok(Some(DirectionSections {
             direction,
@@ -306,6 +462,17 @@ impl Counts<'_> {
             self.check(section, element, count)?;
         }
         Ok(section)
+    }
+
+    /// A packed sequence is as long as it is, but has a directory.
+    fn check_packed(&self, section: &Section, values: u64) -> Result<()> {
+        let least = packed::least_length(values);
+        if section.element == ElementType::U8 && section.count >= least {
+            return Ok(());
+        }
+        let found = format!("{section} of {} x {}", section.count, section.element);
+        let expected = format!("at least {least} x uint8 for {values} values");
+        Err(Error::field("section", section.offset, found, expected))
     }
 
     fn check(&self, section: &Section, element: ElementType, count: u64) -> Result<()> {

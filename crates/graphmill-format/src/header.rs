@@ -155,7 +155,7 @@ impl Header {
             ));
         }
         let incompatible = u64_at(bytes, INCOMPATIBLE_AT);
-        let unknown = incompatible & !feature_bits::SUPPORTED;
+        let unknown = incompatible & !feature_bits::supported(kind);
         if unknown != 0 {
             return Err(Error::Feature { place: "byte 16", names: feature_bits::names(unknown) });
         }
@@ -252,6 +252,16 @@ impl Header {
     /// What the digest of the digest table must be.
     pub fn digest_of_digests(&self) -> u64 {
         self.digest_of_digests
+    }
+
+    /// The same header, with features that readers must know.
+    pub(crate) fn needing(self, features: u64) -> Self {
+        Header { incompatible: features, ..self }
+    }
+
+    /// Whether readers must know a feature.
+    pub(crate) fn needs(&self, feature: u64) -> bool {
+        self.incompatible & feature == feature
     }
 
     pub(crate) fn description(&self) -> &[u8; DESCRIPTION_LENGTH] {

@@ -31,12 +31,13 @@ mod graph;
 pub mod graphzero;
 mod header;
 pub mod manifest;
+pub mod packed;
 mod section;
 mod table;
 
 pub use element::ElementType;
 pub use error::{Error, ErrorKind, Result};
-pub use graph::{DirectionSections, GraphLayout, GraphShape, ListOrder};
+pub use graph::{DirectionSections, Encoding, GraphLayout, GraphShape, ListOrder, PackedLengths};
 pub use header::{FileKind, HEADER_LENGTH, Header, MAJOR, MINOR};
 pub use manifest::Manifest;
 pub use section::{Direction, SECTION_ALIGNMENT, Section, SectionKind};

@@ -31,9 +31,9 @@ pub enum SectionKind {
     EdgeTimes = 6,
     /// `i32[M]`: the type of each stored edge.
     EdgeTypes = 7,
-    /// `u8`: neighbour lists as compressed blocks, instead of `Neighbours`.
+    /// `u8`: neighbour lists as a [packed sequence](crate::packed), instead of `Neighbours`.
     PackedNeighbours = 8,
-    /// `u8`: compact offsets, instead of `Offsets`.
+    /// `u8`: offsets as a packed sequence, instead of `Offsets`.
     CompactOffsets = 9,
     /// `i64[N]`: the id that each node had in the source.
     OriginalIds = 16,

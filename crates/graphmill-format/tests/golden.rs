@@ -6,8 +6,8 @@
 use graphmill_format::digest::{BlockDigester, digest, encode};
 use graphmill_format::manifest::{EdgeType, FEATURES, FileEntry, LABELS, NODE_TYPE, Split};
 use graphmill_format::{
-    Direction, ElementType, FileKind, GraphShape, Header, ListOrder, Manifest, Section, TableShape,
-    content, graphzero,
+    Direction, ElementType, FileKind, GraphShape, Header, ListOrder, Manifest, PackedLengths,
+    Section, TableShape, content, graphzero, packed,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -78,6 +78,29 @@ fn directed() -> Vec<u8> {
 fn undirected() -> Vec<u8> {
     let shape = GraphShape::new(4, 8, &[Direction::Both]);
     let data = [little_endian!(BOTH_OFFSETS), little_endian!(BOTH_NEIGHBOURS)];
+    file(Header::for_graph(&shape).unwrap(), &data)
+}
+
+/// 3000 nodes, of which a third has no edges and node 7 has 500: six entries of the directory for the offsets, 13
+/// for the neighbours.
+fn packed_lists() -> (Vec<u64>, Vec<u64>) {
+    let (mut offsets, mut neighbours) = (vec![0], Vec::new());
+    for node in 0..3000_u64 {
+        let degree = if node == 7 { 500 } else { node % 3 * (node % 5) };
+        let start = neighbours.len();
+        neighbours.extend((0..degree).map(|edge| (node * 7919 + edge * edge * 31) % 3000));
+        neighbours[start..].sort_unstable();
+        offsets.push(neighbours.len() as u64);
+    }
+    (offsets, neighbours)
+}
+
+fn packed_graph() -> Vec<u8> {
+    let (offsets, neighbours) = packed_lists();
+    let mut shape = GraphShape::new(3000, neighbours.len() as u64, &[Direction::In]);
+    let data = [packed::encode(&offsets).unwrap(), packed::encode(&neighbours).unwrap()];
+    let [offsets, neighbours] = [0, 1].map(|section: usize| data[section].len() as u64);
+    shape.packed = vec![PackedLengths { offsets, neighbours }];
     file(Header::for_graph(&shape).unwrap(), &data)
 }
 
@@ -226,6 +249,40 @@ fn an_undirected_graph_of_version_1_0_is_read() {
 }
 
 #[test]
+fn a_packed_graph_of_version_1_0_is_read() {
+    let bytes = golden("v1.0/packed.gl", 0xdae9_3708, &packed_graph());
+    let header = open(&bytes);
+    let layout = header.graph_layout().unwrap();
+    assert_eq!((layout.num_nodes, layout.num_edges, layout.undirected), (3000, 6498, false));
+    let lists = layout.directions[0];
+    assert!(lists.is_packed() && lists.encoding() == "packed");
+    assert_eq!((lists.direction, lists.offsets.offset), (Direction::In, 4096));
+    let (offsets, neighbours) = packed_lists();
+    for (section, values) in [(lists.offsets, offsets), (lists.neighbours, neighbours)] {
+        assert_eq!(section.element, ElementType::U8);
+        let stored = &bytes[range(&section)];
+        let stored = packed::PackedSequence::new(stored, values.len() as u64).unwrap();
+        let read: Option<Vec<u64>> = (0..stored.len()).map(|index| stored.get(index)).collect();
+        assert_eq!((read, stored.first_bad_block()), (Some(values), None));
+    }
+}
+
+/// A block of four values, as DESIGN.md draws it: 5 and 6, and one turn later 2 and 9.
+#[test]
+fn a_small_packed_sequence_has_the_bytes_of_the_drawing() {
+    let bytes = packed::encode(&[5, 6, 2, 9]).unwrap();
+    let mut expected = vec![0; 32];
+    // The blocks begin where the directory ends, and the first of them ends five bytes later.
+    expected[6] = 5;
+    // Two low bits, four bits a value, the first is 5.
+    expected.extend([0b00_000010, 0b0101_0001]);
+    // The numbers are 0 1 13 20, their high parts 0 0 3 5 in unary, then zeros up to the low parts 0 1 1 0.
+    expected.extend([0b0010_0011, 0b0000_0001, 0b00_01_01_00]);
+    expected.extend([0; 24]);
+    assert_eq!(bytes, expected);
+}
+
+#[test]
 fn a_matrix_of_version_1_0_is_read() {
     let bytes = golden("v1.0/matrix-f32.gd", 0xbfd9_dbc0, &matrix());
     let header = open(&bytes);
@@ -324,6 +381,7 @@ fn every_golden_file_is_read_by_a_test() {
         "matrix-bf16-aligned.gd",
         "matrix-f32.gd",
         "matrix-f32.gd",
+        "packed.gl",
         "undirected.gl",
         "vector-i64.gd",
         "weighted.gl",

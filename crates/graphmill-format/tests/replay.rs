@@ -37,6 +37,38 @@ fn offsets_survive_their_corpus() {
 }
 
 #[test]
+fn packed_sequences_survive_their_corpus() {
+    replay("packed", fuzzing::packed);
+}
+
+/// Where no fuzzer runs, chance does: bytes at random, and whole sequences with some bytes changed.
+#[test]
+fn packed_sequences_survive_chance() {
+    let mut state = 1_u64;
+    let mut random = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for round in 0..4000 {
+        let count = random(if round % 8 == 0 { 3000 } else { 200 });
+        let bits = random(49);
+        let mut values: Vec<u64> =
+            (0..count).map(|_| (random(1 << 30) << 30 | random(1 << 30)) % (1 << bits)).collect();
+        values.chunks_mut(1 + random(300) as usize).for_each(<[u64]>::sort_unstable);
+        let mut bytes = graphmill_format::packed::encode(&values).unwrap();
+        for _ in 0..random(4) {
+            let (at, byte) = (random(bytes.len() as u64) as usize, random(256) as u8);
+            bytes[at] = byte;
+        }
+        if round % 16 == 0 {
+            bytes.iter_mut().for_each(|byte| *byte = random(256) as u8);
+        }
+        fuzzing::packed(&[&(count as u16).to_le_bytes()[..], &bytes].concat());
+    }
+}
+
+#[test]
 fn manifests_survive_their_corpus() {
     replay("manifest", fuzzing::manifest);
 }
@@ -66,5 +98,5 @@ fn every_target_is_replayed() {
             targets += 1;
         }
     }
-    assert_eq!(targets, 6);
+    assert_eq!(targets, 7);
 }

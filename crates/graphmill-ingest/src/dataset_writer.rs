@@ -43,6 +43,7 @@ const RESERVED: [&str; 3] = ["split-", "edge-", "id-"];
 /// # }
 /// ```
 pub struct DatasetWriter {
+    file_system: Arc<dyn FileSystem>,
     draft: FolderDraft,
     generation: u64,
     /// What will be published; None until the graph is written.
@@ -101,7 +102,7 @@ impl DatasetWriter {
             // Nobody can read that dataset, but somebody may still want to rescue its files.
             Some(Err(_)) => newest_generation(&*file_system, folder)?,
         };
-        Ok(DatasetWriter { draft, generation: next(generation)?, manifest: None })
+        Ok(DatasetWriter { file_system, draft, generation: next(generation)?, manifest: None })
     }
 
     /// Starts a change of the dataset in `folder`: what it holds stays, tables and splits can be
@@ -113,12 +114,13 @@ impl DatasetWriter {
     /// The same on another file system.
     pub fn amend_on(file_system: Arc<dyn FileSystem>, folder: &Path) -> Result<Self> {
         let name = manifest::FILE_NAME;
-        let draft = FolderDraft::amend(file_system, folder, name, manifest::is_file_name)?;
+        let draft = FolderDraft::amend(file_system.clone(), folder, name, manifest::is_file_name)?;
         let bytes = draft.previous_commit().unwrap_or_default();
         let mut manifest = Manifest::parse(&bytes).map_err(Error::format(&folder.join(name)))?;
         draft.clear_leftovers(&file_names(&manifest))?;
         manifest.generation = next(manifest.generation)?;
-        Ok(DatasetWriter { draft, generation: manifest.generation, manifest: Some(manifest) })
+        let generation = manifest.generation;
+        Ok(DatasetWriter { file_system, draft, generation, manifest: Some(manifest) })
     }
 
     /// The folder being written.
@@ -148,7 +150,9 @@ impl DatasetWriter {
         let mut outcome = None;
         let graph = self.file("graph", "gl", |file| {
             let source = Borrowed(source);
-            let (written, report) = write_graph_into(file, file.path(), &source, options, budget)?;
+            let name = file.path();
+            let (written, report) =
+                write_graph_into(&*self.file_system, file, name, &source, options, budget)?;
             outcome = Some(report);
             Ok(written)
         })?;

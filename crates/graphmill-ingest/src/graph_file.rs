@@ -8,17 +8,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use graphmill_disk::{Backend, ReadAt};
+use graphmill_format::packed::{self, PackedWindow};
 use graphmill_format::{
-    Direction, DirectionSections, ElementType, GraphLayout, HEADER_LENGTH, Header, Section,
+    Direction, DirectionSections, GraphLayout, HEADER_LENGTH, Header, Section, SectionKind,
     content, graphzero,
 };
 
 use crate::edges::EdgeStream;
-use crate::stored::{StoredValues, read_each, read_integers};
+use crate::stored::{StoredValues, read_integers};
 use crate::{Error, Result};
 
 /// Offsets looked at together.
 const OFFSETS: u64 = 1 << 13;
+/// Packed numbers read together.
+const PACKED: u64 = 1 << 14;
 
 /// A topology file, its header read and its offsets checked.
 #[derive(Clone, Debug)]
@@ -46,7 +49,7 @@ impl GraphFile {
         // Directions are listed with out before in: walks and exports follow out-edges.
         let lists = layout.directions[0];
         for sections in &layout.directions {
-            check_offsets(&*file, &sections.offsets, layout.num_edges)?;
+            check_offsets(&*file, &sections.offsets, &layout)?;
         }
         Ok(GraphFile { file, layout, lists, is_graphzero })
     }
@@ -90,14 +93,19 @@ impl GraphFile {
         StoredValues { file: self.file.clone(), section }
     }
 
+    /// Hands over some offsets with their places among them.
+    fn offsets(&self, range: Range<u64>, take: impl FnMut(usize, u64)) -> Result<()> {
+        let count = self.layout.num_nodes + 1;
+        read_numbers(&*self.file, &self.lists.offsets, count, range, take)
+    }
+
     /// The node whose list holds the stored edge: the last one whose list starts at or before it.
     fn owner(&self, edge: u64) -> Result<u64> {
         let (mut low, mut high) = (0, self.layout.num_nodes);
         while low < high {
             let middle = low + (high - low) / 2;
             let mut end = 0;
-            let at = self.lists.offsets.offset + (middle + 1) * 8;
-            read_each(&*self.file, at, 1, |_, bytes| end = u64::from_le_bytes(bytes))?;
+            self.offsets(middle + 1..middle + 2, |_, offset| end = offset)?;
             if end <= edge {
                 low = middle + 1;
             } else {
@@ -113,9 +121,8 @@ impl GraphFile {
         let mut filled = 0;
         while filled < into.len() && node < self.layout.num_nodes {
             let count = (self.layout.num_nodes - node).min(OFFSETS);
-            let at = self.lists.offsets.offset + (node + 1) * 8;
-            read_each(&*self.file, at, count as usize, |index, bytes| {
-                let end = u64::from_le_bytes(bytes).saturating_sub(edges.start);
+            self.offsets(node + 1..node + 1 + count, |index, offset| {
+                let end = offset.saturating_sub(edges.start);
                 let end = end.min(into.len() as u64) as usize;
                 if end > filled {
                     into[filled..end].fill(node + index as u64);
@@ -151,14 +158,13 @@ impl EdgeStream for GraphFile {
             Direction::Out | Direction::Both => (sources, destinations),
         };
         self.owners(first..first + owners.len() as u64, owners)?;
-        let width = section.element.width();
-        let at = section.offset + first * width;
-        let count = neighbours.len();
-        read_integers(&*self.file, section.element, at, count, |i, id| neighbours[i] = id)?;
+        let range = first..first + neighbours.len() as u64;
+        let count = self.layout.num_edges;
+        read_numbers(&*self.file, section, count, range, |i, id| neighbours[i] = id)?;
         match neighbours.iter().position(|&id| id >= self.layout.num_nodes) {
             None => Ok(()),
             Some(wrong) => {
-                let at = at + wrong as u64 * width;
+                let at = place_of(section, first + wrong as u64);
                 let expected = format!("an id of {} nodes", self.layout.num_nodes);
                 Err(lie(&*self.file, "neighbour", at, neighbours[wrong] as i64, expected))
             }
@@ -166,30 +172,79 @@ impl EdgeStream for GraphFile {
     }
 }
 
+/// Reads some of the `count` numbers of a section, plain or packed, and hands each to `take` with its place among them.
+fn read_numbers(
+    file: &dyn ReadAt,
+    section: &Section,
+    count: u64,
+    range: Range<u64>,
+    mut take: impl FnMut(usize, u64),
+) -> Result<()> {
+    if !is_packed(section) {
+        let at = section.offset + range.start * section.element.width();
+        let numbers = (range.end - range.start) as usize;
+        return read_integers(file, section.element, at, numbers, take);
+    }
+    let mut window = PackedWindow::new();
+    let mut index = 0;
+    let mut first = range.start;
+    while first < range.end {
+        let some = first..range.end.min(first + PACKED);
+        first = some.end;
+        let size = (count, section.length());
+        let is_filled = window
+            .fill(size, some.clone(), |at, bytes| file.read_exact_at(section.offset + at, bytes))?;
+        let is_read = is_filled
+            && window.read(some.clone(), |value| {
+                take(index, value);
+                index += 1;
+            });
+        if !is_read {
+            let at = place_of(section, some.start);
+            let expected = "packed values; run `graphmill verify` and build the file again";
+            return Err(lie(file, "directory", at, "one that leads nowhere", expected));
+        }
+    }
+    Ok(())
+}
+
+fn is_packed(section: &Section) -> bool {
+    matches!(section.kind, Some(SectionKind::CompactOffsets | SectionKind::PackedNeighbours))
+}
+
+/// The byte at which a number of a section stands, or the part of the directory that leads to it.
+fn place_of(section: &Section, index: u64) -> u64 {
+    if is_packed(section) {
+        section.offset + index / packed::VALUES_PER_ENTRY * packed::ENTRY_LENGTH
+    } else {
+        section.offset + index * section.element.width()
+    }
+}
+
 /// Offsets start at 0, never descend, and end at the number of edges.
-fn check_offsets(file: &dyn ReadAt, section: &Section, num_edges: u64) -> Result<()> {
-    debug_assert_eq!(section.element, ElementType::U64);
+fn check_offsets(file: &dyn ReadAt, section: &Section, layout: &GraphLayout) -> Result<()> {
+    let (total, num_edges) = (layout.num_nodes + 1, layout.num_edges);
     let mut previous = 0;
-    let mut piece = Vec::with_capacity(section.count.min(OFFSETS) as usize);
+    let mut piece = Vec::with_capacity(total.min(OFFSETS) as usize);
     let mut first = 0;
-    while first < section.count {
-        let count = (section.count - first).min(OFFSETS);
-        let at = section.offset + first * 8;
+    while first < total {
+        let count = (total - first).min(OFFSETS);
+        let at = |index: usize| place_of(section, first + index as u64);
         piece.clear();
-        read_each(file, at, count as usize, |_, bytes| piece.push(u64::from_le_bytes(bytes)))?;
+        read_numbers(file, section, total, first..first + count, |_, offset| piece.push(offset))?;
         if first == 0 && piece[0] != 0 {
-            return Err(lie(file, "offset", at, piece[0], "0"));
+            return Err(lie(file, "offset", at(0), piece[0], "0"));
         }
         if let Some(wrong) = content::first_bad_offset(previous, &piece, num_edges) {
             let before = if wrong == 0 { previous } else { piece[wrong - 1] };
             let expected = format!("{before} to {num_edges}");
-            return Err(lie(file, "offset", at + wrong as u64 * 8, piece[wrong], expected));
+            return Err(lie(file, "offset", at(wrong), piece[wrong], expected));
         }
         previous = piece[piece.len() - 1];
         first += count;
     }
     if previous != num_edges {
-        return Err(lie(file, "last offset", section.end() - 8, previous, num_edges));
+        return Err(lie(file, "last offset", place_of(section, total - 1), previous, num_edges));
     }
     Ok(())
 }

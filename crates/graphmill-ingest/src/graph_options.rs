@@ -2,7 +2,7 @@
 //! Callers collect their wishes here, the graph writer checks them against the edges before it
 //! reads any. It must not know how lists are built.
 
-use graphmill_format::{Direction, ElementType, GraphShape, ListOrder};
+use graphmill_format::{Direction, ElementType, Encoding, GraphShape, ListOrder};
 
 use crate::edges::{EdgeColumn, EdgeStream, EdgeValues};
 use crate::progress::Observer;
@@ -48,6 +48,8 @@ pub struct GraphOptions<'a> {
     pub(crate) symmetric: bool,
     pub(crate) order: ListOrder,
     pub(crate) neighbours: Option<ElementType>,
+    /// None if it is left to the writer.
+    pub(crate) packed: Option<bool>,
     pub(crate) edge_ids: bool,
     pub(crate) rows: Option<EdgeColumn<'a, i64>>,
     pub(crate) weights: Option<EdgeColumn<'a, f32>>,
@@ -83,6 +85,17 @@ impl<'a> GraphOptions<'a> {
     /// `I32` or `I64` neighbours; the narrowest that holds every id by default.
     pub fn neighbours(mut self, element: ElementType) -> Self {
         self.neighbours = Some(element);
+        self
+    }
+
+    /// How neighbours are stored; packed lists are written plain first, to a scratch file beside the target.
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.neighbours = encoding.element();
+        self.packed = match encoding {
+            Encoding::Auto => None,
+            Encoding::I32 | Encoding::I64 => Some(false),
+            Encoding::Packed => Some(true),
+        };
         self
     }
 

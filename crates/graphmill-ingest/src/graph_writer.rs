@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use graphmill_disk::{Budget, FileDraft, OutputFile, RealFileSystem};
+use graphmill_disk::{Budget, FileDraft, FileSystem, OutputFile, RealFileSystem};
 use graphmill_format::{
     Direction, ElementType, GraphLayout, GraphShape, Header, Section, graphzero,
 };
@@ -15,6 +15,7 @@ use crate::edges::{Borrowed, EdgeColumn, EdgeStream};
 use crate::entry::{Entry, WithRow, WithValues};
 use crate::graph_options::GraphOptions;
 use crate::lists::{Histogram, ListBuilder, Lists, Plan};
+use crate::pack::write_packed;
 use crate::progress::Stage;
 use crate::replay::{EdgeInput, Replay};
 use crate::running_sums::write_running_sums;
@@ -52,14 +53,36 @@ pub fn write_graph<S: EdgeStream + ?Sized>(
     budget: &Budget,
     overwrite: bool,
 ) -> Result<GraphReport> {
-    let draft = FileDraft::begin(Arc::new(RealFileSystem), path, overwrite)?;
-    let (_, report) = write_graph_into(draft.file(), path, &Borrowed(source), options, budget)?;
+    let file_system = Arc::new(RealFileSystem);
+    let draft = FileDraft::begin(file_system.clone(), path, overwrite)?;
+    let source = Borrowed(source);
+    let (_, report) =
+        write_graph_into(&*file_system, draft.file(), path, &source, options, budget)?;
     draft.publish()?;
     Ok(report)
 }
 
 /// Writes a `.gl` into an empty file that somebody else publishes as `name`.
 pub(crate) fn write_graph_into(
+    file_system: &dyn FileSystem,
+    file: &dyn OutputFile,
+    name: &Path,
+    source: &dyn EdgeStream,
+    options: &GraphOptions<'_>,
+    budget: &Budget,
+) -> Result<(Written, GraphReport)> {
+    if options.packed != Some(true) {
+        return write_plain_into(file, name, source, options, budget);
+    }
+    let write_plain =
+        |plain: &dyn OutputFile| write_plain_into(plain, name, source, options, budget);
+    let (written, mut report) =
+        write_packed(file_system, file, name, budget, options.observer, write_plain)?;
+    report.length = written.length;
+    Ok((written, report))
+}
+
+fn write_plain_into(
     file: &dyn OutputFile,
     name: &Path,
     source: &dyn EdgeStream,

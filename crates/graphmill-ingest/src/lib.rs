@@ -39,6 +39,7 @@ mod node_numbers;
 pub mod npy;
 mod npy_edges;
 mod numbering;
+mod pack;
 mod placement;
 mod progress;
 mod replay;

@@ -5,7 +5,7 @@ mod read_back;
 use std::path::{Path, PathBuf};
 
 use graphmill_disk::Budget;
-use graphmill_format::{Direction, ElementType, ListOrder, TableShape, graphzero};
+use graphmill_format::{Direction, ElementType, Encoding, ListOrder, TableShape, graphzero};
 use graphmill_ingest::npy::NpyHeader;
 use graphmill_ingest::{
     ConvertOptions, Directions, Error, GraphFile, GraphOptions, MemoryEdges, SourceKind,
@@ -161,7 +161,7 @@ fn arrays_of_edges_become_out_lists_whatever_their_layout_and_type() {
     convert(&square, &target, &undirected).unwrap();
     let layout = read_back::graph(&target).layout;
     assert!(layout.undirected && layout.num_edges == 4 && layout.num_nodes == 9);
-    let wide = options().neighbours(ElementType::I64);
+    let wide = options().encoding(Encoding::I64);
     convert(&square, &target, &wide).unwrap();
     let element = read_back::graph(&target).layout.directions[0].neighbours.element;
     assert_eq!(element, ElementType::I64);

@@ -5,25 +5,21 @@
 
 use crate::Result;
 use crate::hot_ids::{Bitmap, HotIds, Marks};
-use graphmill_disk::{PageBuffer, Pread, ReadAt};
-use graphmill_format::Direction;
-use graphmill_store::Dataset;
-use std::ops::Range;
-use zerocopy::FromBytes;
+use graphmill_disk::{Pread, ReadAt};
+use graphmill_format::{Direction, DirectionSections};
+use graphmill_store::{Dataset, StoredOffsets};
 
 /// Degrees above this are all counted as this.
 const MOST_DEGREE: u64 = (1 << 16) - 1;
-/// Offsets are read in pieces of so many bytes.
-const PIECE: u64 = 1 << 20;
 
 /// How the hottest nodes are found.
 #[derive(Debug)]
 pub(crate) enum Heat {
     /// They come first.
     Order,
-    /// By the length of their lists in the other direction: so often they are a neighbour in this one. Holds where the
-    /// offsets of those lists lie.
-    Degrees(Range<u64>),
+    /// By the length of their lists in the other direction: so often they are a neighbour in this one. Holds where those
+    /// lists lie.
+    Degrees(DirectionSections),
     /// By how often they occur in batches.
     Batches,
 }
@@ -37,7 +33,7 @@ impl Heat {
         }
         let other = if followed == Direction::In { Direction::Out } else { Direction::In };
         match dataset.graph().sections(other) {
-            Ok(sections) => Heat::Degrees(sections.offsets.offset..sections.offsets.end()),
+            Ok(sections) => Heat::Degrees(*sections),
             Err(_) => Heat::Batches,
         }
     }
@@ -51,7 +47,7 @@ impl Heat {
     pub(crate) fn work_memory(&self, sampled: usize) -> u64 {
         match self {
             Heat::Order => 0,
-            Heat::Degrees(_) => 8 * (MOST_DEGREE + 1) + PIECE + PageBuffer::MARGIN,
+            Heat::Degrees(_) => 8 * (MOST_DEGREE + 1) + StoredOffsets::memory(),
             Heat::Batches => {
                 (size_of::<i64>() + 2 * size_of::<(usize, i64)>()) as u64 * sampled as u64
             }
@@ -71,9 +67,9 @@ impl Heat {
         }
         Ok(match self {
             Heat::Order => HotIds::Prefix(most),
-            Heat::Degrees(offsets) => {
+            Heat::Degrees(lists) => {
                 let file = Pread::of(dataset.graph().mapped())?;
-                HotIds::Scattered(longest_lists(&file, offsets, num_nodes, most)?.into())
+                HotIds::Scattered(longest_lists(&file, lists, num_nodes, most)?.into())
             }
             Heat::Batches => HotIds::Scattered(most_frequent(batches, num_nodes, most).into()),
         })
@@ -83,12 +79,13 @@ impl Heat {
 /// The nodes with the longest lists; among equals those with smaller numbers.
 fn longest_lists(
     file: &dyn ReadAt,
-    offsets: &Range<u64>,
+    lists: &DirectionSections,
     num_nodes: u64,
     most: u64,
 ) -> Result<Marks> {
     let mut counts = vec![0_u64; MOST_DEGREE as usize + 1];
-    visit_degrees(file, offsets, |_, degree| counts[degree as usize] += 1)?;
+    let mut offsets = StoredOffsets::new(file, lists, num_nodes);
+    visit_degrees(&mut offsets, |_, degree| counts[degree as usize] += 1)?;
     // All above the limit are hot, and of those at the limit as many as there is room for.
     let (mut limit, mut room) = (MOST_DEGREE, most);
     while limit > 0 && counts[limit as usize] <= room {
@@ -96,7 +93,7 @@ fn longest_lists(
         limit -= 1;
     }
     let mut marks = Marks::none(num_nodes);
-    visit_degrees(file, offsets, |node, degree| {
+    visit_degrees(&mut offsets, |node, degree| {
         let at_limit = degree == limit && room > 0;
         room -= u64::from(at_limit);
         if degree > limit || at_limit {
@@ -107,19 +104,10 @@ fn longest_lists(
 }
 
 /// Calls `visit` with every node and the length of its list. Reads large pieces, since the map is advised as random.
-fn visit_degrees(
-    file: &dyn ReadAt,
-    offsets: &Range<u64>,
-    mut visit: impl FnMut(u64, u64),
-) -> Result<()> {
-    let mut piece = PageBuffer::new(PIECE as usize);
+fn visit_degrees(offsets: &mut StoredOffsets<'_>, mut visit: impl FnMut(u64, u64)) -> Result<()> {
     let mut before = None;
     let mut node = 0;
-    for start in offsets.clone().step_by(PIECE as usize) {
-        // Fits: no more than a piece.
-        let piece = &mut piece[..PIECE.min(offsets.end - start) as usize];
-        file.read_exact_at(start, piece)?;
-        let values = <[u64]>::ref_from_bytes(piece).expect("a page holds whole numbers, aligned");
+    offsets.read(0..offsets.count(), |values| {
         for &value in values {
             if let Some(before) = before.replace(value) {
                 // What lies about the order of lists makes a node hot or not, and is found when lists are read.
@@ -127,7 +115,7 @@ fn visit_degrees(
                 node += 1;
             }
         }
-    }
+    })?;
     Ok(())
 }
 
@@ -148,11 +136,24 @@ fn most_frequent(batches: &[&[i64]], num_nodes: u64, most: u64) -> Marks {
 mod tests {
     use super::*;
     use graphmill_disk::{Backend, open};
+    use graphmill_format::{GraphShape, Header, PackedLengths};
     use proptest::prelude::*;
     use std::cmp::Reverse;
 
     fn listed(marks: Marks) -> Vec<u64> {
         HotIds::Scattered(marks.into()).rows().collect()
+    }
+
+    fn plain_lists(nodes: u64) -> DirectionSections {
+        let header = Header::for_graph(&GraphShape::new(nodes, 0, &[Direction::Out])).unwrap();
+        header.graph_layout().unwrap().directions[0]
+    }
+
+    fn packed_lists(nodes: u64, offsets: &[u8]) -> DirectionSections {
+        let mut shape = GraphShape::new(nodes, 0, &[Direction::Out]);
+        let (offsets, neighbours) = (offsets.len() as u64, 24);
+        shape.packed = vec![PackedLengths { offsets, neighbours }];
+        Header::for_graph(&shape).unwrap().graph_layout().unwrap().directions[0]
     }
 
     fn hottest(counts: &[u64], most: usize) -> Vec<u64> {
@@ -172,16 +173,17 @@ mod tests {
         ) {
             let mut sums = vec![0_u64];
             degrees.iter().for_each(|degree| sums.push(sums[sums.len() - 1] + degree));
-            let mut bytes = vec![0; 4096];
-            sums.iter().for_each(|sum| bytes.extend_from_slice(&sum.to_le_bytes()));
-            let file = tempfile::NamedTempFile::new().unwrap();
-            std::fs::write(file.path(), bytes).unwrap();
-            let file = open(file.path(), Backend::Pread).unwrap();
-            let offsets = 4096..file.len();
             let nodes = degrees.len() as u64;
-            let found = longest_lists(file.as_ref(), &offsets, nodes, most as u64).unwrap();
+            let plain: Vec<u8> = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+            let packed = graphmill_format::packed::encode(&sums).unwrap();
             let counts: Vec<u64> = degrees.iter().map(|&degree| degree.min(MOST_DEGREE)).collect();
-            prop_assert_eq!(listed(found), hottest(&counts, most));
+            for (lists, offsets) in [(plain_lists(nodes), plain), (packed_lists(nodes, &packed), packed)] {
+                let file = tempfile::NamedTempFile::new().unwrap();
+                std::fs::write(file.path(), [&[0; 4096][..], &offsets].concat()).unwrap();
+                let file = open(file.path(), Backend::Pread).unwrap();
+                let found = longest_lists(file.as_ref(), &lists, nodes, most as u64).unwrap();
+                prop_assert_eq!(listed(found), hottest(&counts, most));
+            }
 
             // Each degree is the number of a node that occurs.
             let batch: Vec<i64> = degrees.iter().map(|&degree| (degree % nodes) as i64).collect();

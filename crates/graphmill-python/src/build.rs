@@ -5,8 +5,8 @@ use crate::errors::Result;
 use crate::interruptible::interruptible;
 use crate::memory::budget_of;
 use crate::source_options::SourceOptions;
-use crate::writers::{parse_directions, parse_encoding, warn};
-use graphmill::format::ListOrder;
+use crate::writers::{parse_directions, warn};
+use graphmill::format::{Encoding, ListOrder};
 use graphmill::ingest::EdgeSortOptions;
 use graphmill::ingest::build::{BuildOptions, BuildSources, NodeOrder, SourceIds, build};
 use graphmill::ingest::source::Column;
@@ -62,7 +62,7 @@ impl BuildSettings {
         if threads == Some(0) {
             return Err(PyValueError::new_err("threads is 0, expected 1 or more").into());
         }
-        let mut topology = EdgeSortOptions::new()
+        let topology = EdgeSortOptions::new()
             .num_nodes(num_nodes.unwrap_or(0))
             .directions(parse_directions(undirected, direction.unwrap_or("both"))?)
             .order(neighbor_order.parse::<ListOrder>()?)
@@ -70,9 +70,7 @@ impl BuildSettings {
             .dedup(dedup)
             .drop_self_loops(drop_self_loops)
             .add_self_loops(add_self_loops);
-        if let Some(element) = parse_encoding(encoding)? {
-            topology = topology.neighbours(element);
-        }
+        let topology = topology.encoding(encoding.parse::<Encoding>()?);
         let order = order.parse()?;
         let label_column = label_column.map(str::parse).transpose()?;
         Ok(BuildSettings { topology, order, ids, label_column, align_rows, threads, overwrite })

@@ -87,7 +87,7 @@ impl From<store::Error> for Raised {
                 Raised(PyKeyError::new_err(error.to_string()))
             }
             store::Error::IdKind { .. } => Raised(PyTypeError::new_err(error.to_string())),
-            store::Error::DirectionNotStored { .. } => {
+            store::Error::DirectionNotStored { .. } | store::Error::PackedLists { .. } => {
                 Raised(PyValueError::new_err(error.to_string()))
             }
             _ => raise("CorruptError", &error),

@@ -67,7 +67,7 @@ impl Graph {
         direction: Direction,
         framework: &str,
     ) -> Result<Bound<'py, PyTuple>> {
-        let sections = self.inner.sections(direction)?;
+        let sections = self.inner.plain_sections(direction)?;
         let offsets = self.view(py, &sections.offsets, framework)?;
         let neighbours = self.view(py, &sections.neighbours, framework)?;
         Ok(PyTuple::new(py, [offsets, neighbours])?)
@@ -206,6 +206,12 @@ impl Graph {
         PyTuple::new(py, self.direction_names())
     }
 
+    /// How neighbours are stored: `"i32"`, `"i64"` or `"packed"`.
+    #[getter]
+    fn encoding(&self) -> &'static str {
+        self.inner.layout().directions[0].encoding()
+    }
+
     /// The order of neighbours within a list: `"id"`, `"time"` or `"file"`.
     #[getter]
     fn neighbor_order(&self) -> &'static str {
@@ -213,15 +219,21 @@ impl Graph {
     }
 
     /// Where the list of each node starts in `indices`: read-only int64 view of N + 1 offsets, out-direction.
+    ///
+    /// Raises:
+    ///     ValueError: If lists are packed.
     #[getter]
     fn indptr<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.view(py, &self.inner.sections(Direction::Out)?.offsets, "numpy")
+        self.view(py, &self.inner.plain_sections(Direction::Out)?.offsets, "numpy")
     }
 
     /// All neighbour lists, one after the other: read-only view in the stored type, out-direction.
+    ///
+    /// Raises:
+    ///     ValueError: If lists are packed.
     #[getter]
     fn indices<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        self.view(py, &self.inner.sections(Direction::Out)?.neighbours, "numpy")
+        self.view(py, &self.inner.plain_sections(Direction::Out)?.neighbours, "numpy")
     }
 
     /// `(indptr, indices)` of the out-edges, without a copy.
@@ -305,7 +317,7 @@ impl Graph {
         Ok(PyArray1::from_vec(py, degrees))
     }
 
-    /// The neighbours of one node: a read-only view of its list in the stored type.
+    /// The neighbours of one node: a read-only view of its list in the stored type; of packed lists a new int64 array.
     ///
     /// Example:
     ///     >>> g.neighbors(0)
@@ -318,8 +330,14 @@ impl Graph {
         direction: &str,
     ) -> Result<Bound<'py, PyAny>> {
         let direction = parse_direction(direction)?;
-        let range = self.inner.lists(direction)?.range(self.checked(id)?)?;
-        let mut section = self.inner.sections(direction)?.neighbours;
+        let lists = self.inner.lists(direction)?;
+        let range = lists.range(self.checked(id)?)?;
+        let sections = self.inner.sections(direction)?;
+        if sections.is_packed() {
+            let ids = py.detach(|| lists.decode(range))?;
+            return Ok(PyArray1::from_vec(py, ids).into_any());
+        }
+        let mut section = sections.neighbours;
         section.offset += range.start as u64 * section.element.width();
         section.count = range.len() as u64;
         self.view(py, &section, "numpy")
@@ -576,7 +594,7 @@ impl Graph {
             "Graph(num_nodes={}, num_edges={}, {kind}{weights}, {}, {} on disk{bits}, {})",
             layout.num_nodes,
             layout.num_edges,
-            layout.directions[0].neighbours.element,
+            inspect::encoding(&self.inner),
             format_size(self.inner.mapped().len()),
             match self.inner.copied_bytes() {
                 0 => "mapped".to_owned(),

@@ -6,7 +6,7 @@ use crate::ids;
 use crate::interruptible::interruptible;
 use crate::memory::budget_of;
 use crate::source_options::SourceOptions;
-use graphmill::format::{ElementType, ListOrder, TableShape};
+use graphmill::format::{ElementType, Encoding, ListOrder, TableShape};
 use graphmill::ingest::{
     self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges,
 };
@@ -31,19 +31,6 @@ pub fn parse_directions(undirected: bool, direction: &str) -> Result<Directions>
         }
         (_, other) => {
             let problem = format!("direction is {other:?}, expected \"both\", \"out\" or \"in\"");
-            Err(PyValueError::new_err(problem).into())
-        }
-    }
-}
-
-/// How neighbours are stored, from the name of the option; None chooses.
-pub fn parse_encoding(encoding: &str) -> Result<Option<ElementType>> {
-    match encoding {
-        "auto" => Ok(None),
-        "i32" => Ok(Some(ElementType::I32)),
-        "i64" => Ok(Some(ElementType::I64)),
-        other => {
-            let problem = format!("encoding is {other:?}, expected \"auto\", \"i32\" or \"i64\"");
             Err(PyValueError::new_err(problem).into())
         }
     }
@@ -78,9 +65,7 @@ pub fn write_edges(
         .directions(parse_directions(undirected, direction)?)
         .order(order)
         .edge_ids(edge_ids);
-    if let Some(element) = parse_encoding(encoding)? {
-        options = options.neighbours(element);
-    }
+    options = options.encoding(encoding.parse::<Encoding>()?);
     if let Some(weights) = &weights {
         options = options.weights(weights.as_slice().map_err(PyErr::from)?);
     }
@@ -279,9 +264,7 @@ pub fn convert_file(
     if let Some(order) = neighbor_order {
         options = options.order(order.parse::<ListOrder>()?);
     }
-    if let Some(element) = parse_encoding(encoding)? {
-        options = options.neighbours(element);
-    }
+    options = options.encoding(encoding.parse::<Encoding>()?);
     let report = interruptible(py, |observer| {
         ingest::convert_files(&sources, &target, &options.observer(observer))
     })?;

@@ -6,10 +6,10 @@ use crate::choose::Chooser;
 use crate::random::{Key, Purpose, Stream};
 use crate::room::make_exact_room;
 use crate::rows::{check_room, fill_rows};
-use crate::typed_lists::TypedLists;
+use crate::typed_lists::over_lists;
 use crate::{Result, Topology};
 use graphmill_disk::{Budget, Reservation};
-use graphmill_store::{Lists, Neighbours};
+use graphmill_store::Lists;
 use std::ops::Range;
 
 /// Rows whose edges are announced before the first of them is read.
@@ -38,16 +38,9 @@ pub fn neighbour_matrix(
     matrix: &mut [i64],
 ) -> Result<()> {
     lists.count_edges_read(matrix.len() as u64);
-    match lists.neighbours() {
-        Neighbours::I32(ids) => {
-            let lists = TypedLists::new(lists, ids);
-            neighbour_matrix_over(&lists, nodes, count, pad, seed, budget, matrix)
-        }
-        Neighbours::I64(ids) => {
-            let lists = TypedLists::new(lists, ids);
-            neighbour_matrix_over(&lists, nodes, count, pad, seed, budget, matrix)
-        }
-    }
+    over_lists!(lists, |lists| neighbour_matrix_over(
+        lists, nodes, count, pad, seed, budget, matrix
+    ))
 }
 
 /// Picks up to `count` distinct edges of every node, each subset equally likely.

@@ -6,10 +6,10 @@ mod seeker;
 
 use crate::random::{Key, Purpose};
 use crate::rows::{check_room, fill_rows, in_jobs};
-use crate::typed_lists::TypedLists;
+use crate::typed_lists::over_lists;
 use crate::{Result, Topology};
 use graphmill_format::Direction;
-use graphmill_store::{Lists, Neighbours};
+use graphmill_store::Lists;
 use seeker::Seeking;
 
 /// Pairs that are handed to a thread at once.
@@ -57,16 +57,7 @@ pub fn negative_edges(
     sources: &mut [i64],
     destinations: &mut [i64],
 ) -> Result<()> {
-    match lists.neighbours() {
-        Neighbours::I32(ids) => {
-            let lists = TypedLists::new(lists, ids);
-            negative_edges_over(&lists, follow, options, sources, destinations)
-        }
-        Neighbours::I64(ids) => {
-            let lists = TypedLists::new(lists, ids);
-            negative_edges_over(&lists, follow, options, sources, destinations)
-        }
-    }
+    over_lists!(lists, |lists| negative_edges_over(lists, follow, options, sources, destinations))
 }
 
 /// Draws as many pairs as there is room for, independently of each other.
@@ -107,16 +98,14 @@ pub fn negative_destinations(
     options: &NegativeOptions,
     destinations: &mut [i64],
 ) -> Result<()> {
-    match lists.neighbours() {
-        Neighbours::I32(ids) => {
-            let lists = TypedLists::new(lists, ids);
-            negative_destinations_over(&lists, follow, sources, count, options, destinations)
-        }
-        Neighbours::I64(ids) => {
-            let lists = TypedLists::new(lists, ids);
-            negative_destinations_over(&lists, follow, sources, count, options, destinations)
-        }
-    }
+    over_lists!(lists, |lists| negative_destinations_over(
+        lists,
+        follow,
+        sources,
+        count,
+        options,
+        destinations
+    ))
 }
 
 /// Draws `count` destinations for each source: a row of `destinations` for each, as [`negative_edges_over`] would if it

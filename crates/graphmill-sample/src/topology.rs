@@ -5,7 +5,7 @@
 use crate::Result;
 use graphmill_disk::prefetch;
 use graphmill_format::ListOrder;
-use graphmill_store::{Lists, Neighbours};
+use graphmill_store::Lists;
 use std::ops::Range;
 
 /// Neighbour lists of one direction, addressed by node and by position among all stored edges.
@@ -140,14 +140,7 @@ impl Topology for Lists<'_> {
         neighbours: &mut Vec<i64>,
         edge_ids: &mut Vec<i64>,
     ) -> Result<()> {
-        match self.neighbours() {
-            Neighbours::I32(ids) => {
-                neighbours.extend(positions.iter().map(|&position| i64::from(ids[position])));
-            }
-            Neighbours::I64(ids) => {
-                neighbours.extend(positions.iter().map(|&position| ids[position]));
-            }
-        }
+        self.neighbours().read(positions, neighbours);
         let read = &neighbours[neighbours.len() - positions.len()..];
         // A negative id is a huge one when its bits are read without a sign.
         if let Some(at) = read.iter().position(|&id| id as u64 >= self.num_nodes()) {
@@ -162,10 +155,7 @@ impl Topology for Lists<'_> {
 
     #[inline]
     fn prefetch_edges(&self, positions: &[usize]) {
-        match self.neighbours() {
-            Neighbours::I32(ids) => positions.iter().for_each(|&at| prefetch(ids, at)),
-            Neighbours::I64(ids) => positions.iter().for_each(|&at| prefetch(ids, at)),
-        }
+        self.neighbours().prefetch(positions);
         if let Some(ids) = self.edge_ids() {
             positions.iter().for_each(|&at| prefetch(ids, at));
         }

@@ -5,43 +5,89 @@
 use crate::{Result, Topology};
 use graphmill_disk::prefetch;
 use graphmill_format::ListOrder;
-use graphmill_store::Lists;
+use graphmill_format::packed::PackedSequence;
+use graphmill_store::{Lists, prefetch_block};
 use std::ops::Range;
 
-/// A stored id.
-pub(crate) trait StoredId: Copy + Sync {
-    /// The id as a node; a negative one, which no node has, is a huge number.
-    fn node(self) -> u64;
+/// Stored ids, addressed by position.
+pub(crate) trait StoredIds: Copy + Sync {
+    /// The node at a position that exists; what is no node is a huge number.
+    fn node(self, position: usize) -> u64;
+    /// Announces that the node at a position is about to be asked for; any number may be given.
+    fn prefetch(self, position: usize);
 }
 
-impl StoredId for i32 {
+impl StoredIds for &[i32] {
     #[inline(always)]
-    fn node(self) -> u64 {
-        self as i64 as u64
+    fn node(self, position: usize) -> u64 {
+        self[position] as i64 as u64
+    }
+
+    #[inline(always)]
+    fn prefetch(self, position: usize) {
+        prefetch(self, position);
     }
 }
 
-impl StoredId for i64 {
+impl StoredIds for &[i64] {
     #[inline(always)]
-    fn node(self) -> u64 {
-        self as u64
+    fn node(self, position: usize) -> u64 {
+        self[position] as u64
+    }
+
+    #[inline(always)]
+    fn prefetch(self, position: usize) {
+        prefetch(self, position);
     }
 }
+
+impl StoredIds for PackedSequence<'_> {
+    #[inline(always)]
+    fn node(self, position: usize) -> u64 {
+        self.get(position as u64).unwrap_or(u64::MAX)
+    }
+
+    #[inline(always)]
+    fn prefetch(self, position: usize) {
+        prefetch_block(&self, position as u64);
+    }
+}
+
+/// Calls a function over a [`Topology`] with stored lists of whatever type they are.
+macro_rules! over_lists {
+    ($lists:expr, |$typed:ident| $call:expr) => {
+        match $lists.neighbours() {
+            graphmill_store::Neighbours::I32(ids) => {
+                let $typed = &crate::typed_lists::TypedLists::new($lists, ids);
+                $call
+            }
+            graphmill_store::Neighbours::I64(ids) => {
+                let $typed = &crate::typed_lists::TypedLists::new($lists, ids);
+                $call
+            }
+            graphmill_store::Neighbours::Packed(ids) => {
+                let $typed = &crate::typed_lists::TypedLists::new($lists, ids);
+                $call
+            }
+        }
+    };
+}
+pub(crate) use over_lists;
 
 /// One stored direction of a graph, its neighbours of one type.
-pub(crate) struct TypedLists<'a, Id> {
+pub(crate) struct TypedLists<'a, Ids> {
     lists: &'a Lists<'a>,
-    neighbours: &'a [Id],
+    neighbours: Ids,
 }
 
-impl<'a, Id> TypedLists<'a, Id> {
+impl<'a, Ids> TypedLists<'a, Ids> {
     /// The lists, whose neighbours these are.
-    pub(crate) fn new(lists: &'a Lists<'a>, neighbours: &'a [Id]) -> Self {
+    pub(crate) fn new(lists: &'a Lists<'a>, neighbours: Ids) -> Self {
         TypedLists { lists, neighbours }
     }
 }
 
-impl<Id: StoredId> Topology for TypedLists<'_, Id> {
+impl<Ids: StoredIds> Topology for TypedLists<'_, Ids> {
     #[inline]
     fn num_nodes(&self) -> u64 {
         self.lists.num_nodes()
@@ -54,7 +100,7 @@ impl<Id: StoredId> Topology for TypedLists<'_, Id> {
 
     #[inline]
     fn neighbour(&self, position: usize) -> Result<u64> {
-        let node = self.neighbours[position].node();
+        let node = self.neighbours.node(position);
         if node < self.lists.num_nodes() {
             return Ok(node);
         }
@@ -74,7 +120,7 @@ impl<Id: StoredId> Topology for TypedLists<'_, Id> {
 
     #[inline]
     fn prefetch_position(&self, position: usize) {
-        prefetch(self.neighbours, position);
+        self.neighbours.prefetch(position);
     }
 
     #[inline]

@@ -1,10 +1,14 @@
 //! Sampling from real files: directions, edge ids, and files that lie.
 
 use graphmill_disk::Budget;
-use graphmill_format::Direction;
-use graphmill_ingest::{Directions, GraphOptions, MemoryEdges, write_graph};
-use graphmill_sample::{Error, FanoutOptions, Sample, Scratch, sample};
-use graphmill_store::Graph;
+use graphmill_format::{Direction, Encoding};
+use graphmill_ingest::generate::Rmat;
+use graphmill_ingest::{Directions, EdgeStream, GraphOptions, MemoryEdges, write_graph};
+use graphmill_sample::{
+    Error, FanoutOptions, Method, NegativeOptions, Sample, Scratch, Seeds, Subgraph, WalkOptions,
+    negative_edges, neighbour_matrix, sample, walk,
+};
+use graphmill_store::{Announce, Graph};
 use std::collections::BTreeSet;
 
 const SOURCES: [i64; 6] = [3, 0, 1, 1, 2, 3];
@@ -175,5 +179,79 @@ fn running_sums_that_lie_stay_in_bounds_and_are_found_by_verify() {
                 }
             }
         }
+    }
+}
+
+/// Everything that samplers can be asked, of the same edges stored plain and packed.
+#[test]
+fn packed_lists_are_sampled_and_walked_like_plain_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let edges = Rmat::builder(12, 1 << 17).seed(9).build().unwrap();
+    let (sources, destinations) = {
+        let (mut sources, mut destinations) = (vec![0; 1 << 17], vec![0; 1 << 17]);
+        edges.read(0, &mut sources, &mut destinations).unwrap();
+        let signed = |ids: Vec<u64>| ids.into_iter().map(|id| id as i64).collect::<Vec<i64>>();
+        (signed(sources), signed(destinations))
+    };
+    let edges = MemoryEdges::new(&sources, &destinations, Some(1 << 12)).unwrap();
+    let weights: Vec<f32> = (0..1 << 17).map(|row| (row % 13) as f32).collect();
+    let times: Vec<i64> = (0..1 << 17).map(|row| row % 1000).collect();
+    let plain = GraphOptions::new().weights(&weights).times(&times);
+    let graphs = [("plain.gl", plain), ("packed.gl", plain.encoding(Encoding::Packed))].map(
+        |(name, options)| {
+            let path = folder.path().join(name);
+            write_graph(&path, &edges, &options, &Budget::new(64 << 20), false).unwrap();
+            Graph::open(path).unwrap()
+        },
+    );
+    assert!(graphs[1].layout().is_packed());
+    let seeds: Vec<i64> = (0..500).map(|seed| seed * 8).collect();
+    let seed_times: Vec<i64> = (0..500).map(|seed| seed * 2).collect();
+    let everything = |graph: &Graph, follow: Direction| {
+        let lists = graph.lists(follow).unwrap();
+        let mut samples = Vec::new();
+        let base = FanoutOptions::new([7, 5]).seed(4);
+        let ways = [
+            base.clone(),
+            base.clone().threads(3),
+            base.clone().replace(true),
+            base.clone().weighted(true),
+            base.clone().disjoint(true),
+            base.clone().method(Method::Labor { layer_dependency: true }),
+            base.clone().subgraph(Subgraph::Induced),
+            FanoutOptions::new([-1]).seed(4),
+        ];
+        for options in ways {
+            let found = sample(&lists, &seeds, &options, follow, &mut Scratch::new()).unwrap();
+            samples.push(found);
+        }
+        let timed = Seeds::from(&seeds[..]).times(&seed_times);
+        samples.push(sample(&lists, timed, &base, follow, &mut Scratch::new()).unwrap());
+        let mut rows: Vec<Vec<i64>> = Vec::new();
+        for (p, q) in [(1.0, 1.0), (0.2, 3.0), (4.0, 0.5)] {
+            for weighted in [false, true] {
+                let options = WalkOptions::new(12).node2vec(p, q).weighted(Some(weighted)).seed(8);
+                let mut walks = vec![0; seeds.len() * 13];
+                walk(&lists, &seeds, &options, &Budget::unlimited(), &mut walks).unwrap();
+                rows.push(walks);
+            }
+        }
+        let mut matrix = vec![0; seeds.len() * 6];
+        neighbour_matrix(&lists, &seeds, 6, -1, 5, &Budget::unlimited(), &mut matrix).unwrap();
+        rows.push(matrix);
+        for weighted in [false, true] {
+            let (mut from, mut to) = (vec![0; 400], vec![0; 400]);
+            let options = NegativeOptions::new().weighted(weighted).seed(6);
+            negative_edges(&lists, follow, &options, &mut from, &mut to).unwrap();
+            rows.extend([from, to]);
+        }
+        (samples, rows)
+    };
+    for follow in [Direction::In, Direction::Out] {
+        let [plain, packed] = &graphs;
+        let expected = everything(plain, follow);
+        assert!(expected == everything(packed, follow));
+        let cold = packed.clone().announced(Announce::Always);
+        assert!(expected == everything(&cold, follow), "announced");
     }
 }

@@ -3,8 +3,10 @@
 //! file. Which edges those are, and why, is unknown here.
 
 use crate::Lists;
+use crate::stored_lists::{Neighbours, Offsets};
 use graphmill_disk::{Mapped, Presence};
 use graphmill_format::Section;
+use graphmill_format::packed::{BLOCK, ENTRY_LENGTH, PackedSequence};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -69,10 +71,19 @@ impl Lists<'_> {
     /// order.
     pub fn announce_lists(&self, nodes: &[u64]) {
         let Some(announcer) = self.announcer else { return };
-        let mut ranges: Vec<Range<u64>> = Vec::with_capacity(nodes.len());
-        for &node in nodes.iter().filter(|&&node| node < self.num_nodes()) {
-            // A list begins at one offset and ends at the next.
-            add(&mut ranges, &self.sections.offsets, node..node + 2, u64::MAX);
+        let section = &self.sections.offsets;
+        // A list begins at one offset and ends at the next.
+        let nodes = nodes.iter().filter(|&&node| node < self.num_nodes());
+        let offsets = nodes.map(|&node| node..node + 2);
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        match &self.offsets {
+            Offsets::Plain(_) => {
+                offsets.for_each(|range| add(&mut ranges, section, range, u64::MAX))
+            }
+            Offsets::Packed(sequence) => {
+                announce_entries(announcer, section, sequence, offsets.clone());
+                offsets.for_each(|range| add_blocks(&mut ranges, section, sequence, range));
+            }
         }
         announcer.announce(&mut ranges);
     }
@@ -81,11 +92,10 @@ impl Lists<'_> {
     pub fn announce_edges(&self, positions: &[u64]) {
         let Some(announcer) = self.announcer else { return };
         let mut ranges: Vec<Range<u64>> = Vec::with_capacity(positions.len());
-        let read = [Some(&self.sections.neighbours), self.sections.edge_ids.as_ref()];
-        for section in read.into_iter().flatten() {
-            for &position in positions {
-                add(&mut ranges, section, position..position.saturating_add(1), u64::MAX);
-            }
+        let edges = positions.iter().map(|&position| position..position.saturating_add(1));
+        self.add_neighbours(announcer, &mut ranges, edges.clone());
+        if let Some(section) = &self.sections.edge_ids {
+            edges.for_each(|range| add(&mut ranges, section, range, u64::MAX));
         }
         announcer.announce(&mut ranges);
     }
@@ -97,13 +107,67 @@ impl Lists<'_> {
         let optional = [&sections.weights, &sections.cumulative_weights, &sections.edge_times];
         let optional = optional.into_iter().filter_map(Option::as_ref);
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        for section in std::iter::once(&sections.neighbours).chain(optional) {
-            for list in lists.iter().filter(|list| !list.is_empty()) {
-                let elements = list.start as u64..list.end as u64;
-                add(&mut ranges, section, elements, MOST_OF_A_LIST);
-            }
+        let lists = lists.iter().filter(|list| !list.is_empty());
+        let lists = lists.map(|list| list.start as u64..list.end as u64);
+        self.add_neighbours(announcer, &mut ranges, lists.clone());
+        for section in optional {
+            lists.clone().for_each(|list| add(&mut ranges, section, list, MOST_OF_A_LIST));
         }
         announcer.announce(&mut ranges);
+    }
+
+    /// Adds the bytes of the neighbours at some positions, not too many of each range.
+    fn add_neighbours(
+        &self,
+        announcer: Announcer<'_>,
+        ranges: &mut Vec<Range<u64>>,
+        positions: impl Iterator<Item = Range<u64>> + Clone,
+    ) {
+        let section = &self.sections.neighbours;
+        let Neighbours::Packed(sequence) = &self.neighbours else {
+            return positions.for_each(|range| add(ranges, section, range, MOST_OF_A_LIST));
+        };
+        announce_entries(announcer, section, sequence, positions.clone());
+        for range in positions {
+            // No id takes more bytes than eight.
+            let end = range.end.min(range.start.saturating_add(MOST_OF_A_LIST / 8));
+            add_blocks(ranges, section, sequence, range.start..end);
+        }
+    }
+}
+
+/// Announces the part of a directory that tells where some values are. It is a fiftieth of the sequence, so after the first
+/// calls it is all there.
+fn announce_entries(
+    announcer: Announcer<'_>,
+    section: &Section,
+    sequence: &PackedSequence<'_>,
+    values: impl Iterator<Item = Range<u64>>,
+) {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for range in values.filter(|range| range.end <= sequence.len()) {
+        let start = sequence.entry_at(range.start) as u64;
+        let end = sequence.entry_at(range.end.saturating_sub(1)) as u64 + ENTRY_LENGTH;
+        join(&mut ranges, section.offset + start..section.offset + end);
+    }
+    announcer.announce(&mut ranges);
+}
+
+/// Adds the bytes of the blocks that hold some values.
+fn add_blocks(
+    ranges: &mut Vec<Range<u64>>,
+    section: &Section,
+    sequence: &PackedSequence<'_>,
+    values: Range<u64>,
+) {
+    if values.is_empty() || values.end > sequence.len() {
+        return;
+    }
+    let first = sequence.block_bytes(values.start / BLOCK);
+    let last = sequence.block_bytes((values.end - 1) / BLOCK);
+    if let (Some(first), Some(last)) = (first, last) {
+        let (start, end) = (first.start as u64, last.end as u64);
+        join(ranges, section.offset + start..section.offset + end);
     }
 }
 
@@ -114,11 +178,16 @@ fn add(ranges: &mut Vec<Range<u64>>, section: &Section, elements: Range<u64>, mo
     let start = section.offset + elements.start.saturating_mul(width);
     let end = section.offset + elements.end.saturating_mul(width);
     let end = end.min(section.end()).min(start.saturating_add(most));
+    join(ranges, start..end);
+}
+
+/// Adds some bytes to those before, or to the last of them: most of what is in order lies close to what came before.
+#[inline]
+fn join(ranges: &mut Vec<Range<u64>>, bytes: Range<u64>) {
     match ranges.last_mut() {
-        // Most of what is in order lies close to what came before.
-        Some(last) if last.start <= start && start <= last.end.saturating_add(64) => {
-            last.end = last.end.max(end);
+        Some(last) if last.start <= bytes.start && bytes.start <= last.end.saturating_add(64) => {
+            last.end = last.end.max(bytes.end);
         }
-        _ => ranges.push(start..end),
+        _ => ranges.push(bytes),
     }
 }

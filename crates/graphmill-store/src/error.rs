@@ -59,6 +59,13 @@ pub enum Error {
         /// What is there.
         stored: Direction,
     },
+    /// A view of lists that are packed.
+    #[error("`{}` has packed lists, of which there is no view; read them with neighbors(id), or convert the file \
+         with encoding i32 or i64", path.display())]
+    PackedLists {
+        /// The file.
+        path: PathBuf,
+    },
     /// A table or split that the dataset does not have.
     #[error("`{}` has no {what} {name:?}; it has {}", path.display(), list(available))]
     UnknownName {

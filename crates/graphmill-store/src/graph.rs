@@ -5,9 +5,11 @@
 
 use crate::announce::{Announce, Announcer, Announcing};
 use crate::mapped_file::{self, Origin, check_index, elements, elements_of};
+use crate::stored_lists::{Neighbours, Offsets, prefetch_block};
 use crate::topology_copy::{ListsCopy, TopologyCopies};
 use crate::{Error, Placement, Result};
-use graphmill_disk::{Budget, Mapped, ReadAt, prefetch};
+use graphmill_disk::{Budget, Mapped, ReadAt};
+use graphmill_format::packed::{BLOCK, PackedSequence};
 use graphmill_format::{
     Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, Section,
     graphzero,
@@ -138,6 +140,15 @@ impl Graph {
         Ok(&self.layout.directions[self.place_of(wanted)?])
     }
 
+    /// The same sections, for those who want to see offsets and neighbours as plain numbers; fails if they are packed.
+    pub fn plain_sections(&self, wanted: Direction) -> Result<&DirectionSections> {
+        let sections = self.sections(wanted)?;
+        if sections.is_packed() {
+            return Err(Error::PackedLists { path: self.path().to_path_buf() });
+        }
+        Ok(sections)
+    }
+
     /// Which of the stored directions serves one.
     fn place_of(&self, wanted: Direction) -> Result<usize> {
         let serves = |sections: &DirectionSections| {
@@ -167,7 +178,19 @@ impl Graph {
             mapped: &self.mapped,
             copy: self.copies.get(place, &self.mapped, &self.layout)?,
         };
+        let packed = |section: &Section, count: u64| {
+            PackedSequence::new(source.values(section), count).expect(
+                "a section has room for its directory, or the header would have been refused",
+            )
+        };
+        let offsets = match sections.is_packed() {
+            true => Offsets::Packed(packed(&sections.offsets, self.num_nodes() + 1)),
+            false => Offsets::Plain(source.values(&sections.offsets)),
+        };
         let neighbours = match sections.neighbours.element {
+            _ if sections.is_packed() => {
+                Neighbours::Packed(packed(&sections.neighbours, self.num_edges()))
+            }
             ElementType::I32 => Neighbours::I32(source.values(&sections.neighbours)),
             _ => Neighbours::I64(source.values(&sections.neighbours)),
         };
@@ -177,7 +200,7 @@ impl Graph {
             sections,
             num_nodes: self.num_nodes(),
             order: self.order(),
-            offsets: source.values(&sections.offsets),
+            offsets,
             neighbours,
             edge_ids: sections.edge_ids.as_ref().map(|section| source.values(section)),
             weights: sections.weights.as_ref().map(|section| source.values(section)),
@@ -215,38 +238,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The concatenated lists in their stored type.
-#[derive(Clone, Copy, Debug)]
-pub enum Neighbours<'a> {
-    /// Fewer than 2^31 nodes.
-    I32(&'a [i32]),
-    /// Any number of nodes.
-    I64(&'a [i64]),
-}
-
-impl Neighbours<'_> {
-    /// The id at a position, as it is stored; panics past the end, like a slice.
-    pub fn get(&self, position: usize) -> i64 {
-        match self {
-            Neighbours::I32(ids) => ids[position].into(),
-            Neighbours::I64(ids) => ids[position],
-        }
-    }
-
-    /// Number of stored edges.
-    pub fn len(&self) -> usize {
-        match self {
-            Neighbours::I32(ids) => ids.len(),
-            Neighbours::I64(ids) => ids.len(),
-        }
-    }
-
-    /// Whether there are no edges.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-}
-
 /// One stored direction of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
@@ -254,8 +245,8 @@ pub struct Lists<'a> {
     pub(crate) sections: &'a DirectionSections,
     num_nodes: u64,
     order: ListOrder,
-    offsets: &'a [u64],
-    neighbours: Neighbours<'a>,
+    pub(crate) offsets: Offsets<'a>,
+    pub(crate) neighbours: Neighbours<'a>,
     edge_ids: Option<&'a [i64]>,
     weights: Option<&'a [f32]>,
     cumulative_weights: Option<&'a [f64]>,
@@ -286,7 +277,7 @@ impl<'a> Lists<'a> {
     #[inline]
     pub fn range(&self, node: u64) -> Result<Range<usize>> {
         check_index(self.path, "node", node, self.num_nodes)?;
-        let (start, end) = (self.offsets[node as usize], self.offsets[node as usize + 1]);
+        let (start, end) = self.offsets.pair(node);
         if start <= end && end <= self.neighbours.len() as u64 {
             Ok(start as usize..end as usize)
         } else {
@@ -310,6 +301,17 @@ impl<'a> Lists<'a> {
         }
     }
 
+    /// The ids of a list that [`range`](Self::range) gave, checked to be nodes.
+    pub fn decode(&self, range: Range<usize>) -> Result<Vec<i64>> {
+        let start = range.start;
+        let mut ids = Vec::with_capacity(range.len());
+        self.neighbours.read_range(range, &mut ids);
+        match ids.iter().position(|&id| id as u64 >= self.num_nodes) {
+            Some(wrong) => Err(self.bad_neighbour(start + wrong, ids[wrong])),
+            None => Ok(ids),
+        }
+    }
+
     /// Tells how many edges a call has read, by which it is decided whether a copy in memory pays.
     pub fn count_edges_read(&self, edges: u64) {
         if let Some(counter) = self.edges_read {
@@ -320,21 +322,16 @@ impl<'a> Lists<'a> {
     /// Announces that [`range`](Self::range) will be asked for this node; any number may be given.
     #[inline]
     pub fn prefetch_offsets(&self, node: u64) {
-        prefetch(self.offsets, node as usize);
+        self.offsets.prefetch(node);
     }
 
     /// Announces that the neighbour at a position will be read; any number may be given.
     #[inline]
     pub fn prefetch_position(&self, position: usize) {
-        match self.neighbours {
-            Neighbours::I32(ids) => prefetch(ids, position),
-            Neighbours::I64(ids) => prefetch(ids, position),
+        match &self.neighbours {
+            Neighbours::Packed(sequence) => prefetch_block(sequence, position as u64),
+            plain => plain.prefetch(&[position]),
         }
-    }
-
-    /// All offsets, `N + 1` of them.
-    pub fn offsets(&self) -> &'a [u64] {
-        self.offsets
     }
 
     /// All lists, one after the other.
@@ -366,7 +363,10 @@ impl<'a> Lists<'a> {
     fn bad_offsets(&self, node: u64, start: u64, end: u64) -> Error {
         Error::Corrupt {
             path: self.path.to_path_buf(),
-            byte: self.sections.offsets.offset + node * 8,
+            byte: match self.offsets {
+                Offsets::Plain(_) => self.sections.offsets.offset + node * 8,
+                Offsets::Packed(offsets) => self.sections.offsets.offset + block_at(&offsets, node),
+            },
             what: "the list of a node",
             found: format!("{start}..{end} for node {node}"),
             expected: format!("ascending offsets up to {}", self.neighbours.len()),
@@ -378,10 +378,20 @@ impl<'a> Lists<'a> {
         let section = &self.sections.neighbours;
         Error::Corrupt {
             path: self.path.to_path_buf(),
-            byte: section.offset + position as u64 * section.element.width(),
+            byte: match self.neighbours {
+                Neighbours::Packed(ids) => section.offset + block_at(&ids, position as u64),
+                _ => section.offset + position as u64 * section.element.width(),
+            },
             what: "a neighbour",
             found: id.to_string(),
             expected: format!("0 to {}", self.num_nodes.saturating_sub(1)),
         }
     }
+}
+
+/// Where the block of a value begins in its section, or else the entry of the directory that does not say.
+fn block_at(sequence: &PackedSequence<'_>, index: u64) -> u64 {
+    let block = sequence.block_bytes(index / BLOCK).map(|bytes| bytes.start);
+    let block = block.filter(|&at| at < sequence.bytes().len());
+    block.unwrap_or_else(|| sequence.entry_at(index)) as u64
 }

@@ -47,6 +47,14 @@ pub fn bits_per_edge(graph: &Graph) -> Option<f64> {
     (edges > 0).then(|| total as f64 * 8.0 / edges as f64)
 }
 
+/// The type of the neighbours, or that they are packed.
+pub fn encoding(graph: &Graph) -> &'static str {
+    match &graph.layout().directions[0] {
+        lists if lists.is_packed() => "packed",
+        lists => lists.neighbours.element.name(),
+    }
+}
+
 /// The sections of a file with their sizes, for a table of contents.
 pub fn contents(sections: &[Section]) -> Vec<(String, u64)> {
     let visible = sections.iter().filter(|section| section.kind != Some(SectionKind::Digests));

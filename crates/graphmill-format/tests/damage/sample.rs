@@ -3,7 +3,8 @@
 //! The offsets are written out again here, apart from the library, so that a moved field is noticed.
 
 use graphmill_format::{
-    Direction, ElementType, Error, ErrorKind, GraphLayout, GraphShape, Header, Result, TableShape,
+    Direction, ElementType, Error, ErrorKind, GraphLayout, GraphShape, Header, PackedLengths,
+    Result, TableShape,
 };
 
 pub const VERSION: usize = 8;
@@ -34,6 +35,15 @@ pub fn entry(index: usize) -> usize {
 pub fn graph() -> Vec<u8> {
     let mut shape = GraphShape::new(5, 7, &[Direction::Out, Direction::In]);
     (shape.edge_ids, shape.weights) = (true, true);
+    let mut header = Header::for_graph(&shape).unwrap();
+    header.seal(b"a table of digests");
+    header.encode()
+}
+
+/// The same edges packed, out-lists alone: two sections of one page, and the digests.
+pub fn packed_graph() -> Vec<u8> {
+    let mut shape = GraphShape::new(5, 7, &[Direction::Out]);
+    shape.packed = vec![PackedLengths { offsets: 71, neighbours: 70 }];
     let mut header = Header::for_graph(&shape).unwrap();
     header.seal(b"a table of digests");
     header.encode()

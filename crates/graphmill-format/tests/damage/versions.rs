@@ -1,10 +1,10 @@
 //! Files of other releases, other machines and other programs.
 
 use crate::sample::{self, COMPATIBLE, HEADER_LENGTH_FIELD, INCOMPATIBLE, PAGE, VERSION};
-use graphmill_format::{Error, ErrorKind, Header};
+use graphmill_format::{Error, ErrorKind, FileKind, Header};
 
-fn headers() -> [Vec<u8>; 2] {
-    [sample::graph(), sample::table()]
+fn headers() -> [Vec<u8>; 3] {
+    [sample::graph(), sample::packed_graph(), sample::table()]
 }
 
 /// What a port that forgot about byte order would write: every number reversed, the checksum too.
@@ -86,7 +86,8 @@ fn unknown_compatible_features_are_ignored_and_kept() {
 #[test]
 fn unknown_incompatible_features_are_refused_by_name() {
     for header in headers() {
-        for bit in 0..64 {
+        let known = if FileKind::of(&header) == Some(FileKind::Graph) { 2 } else { 0 };
+        for bit in known..64 {
             let name = match bit {
                 0 => "feature packed-neighbours (bit 0)".to_owned(),
                 1 => "feature compact-offsets (bit 1)".to_owned(),
@@ -102,6 +103,36 @@ fn unknown_incompatible_features_are_refused_by_name() {
         let several = (1_u64 << 2 | 1 << 63).to_le_bytes();
         let error = sample::parse(&sample::edited(&header, &[(INCOMPATIBLE, &several)]));
         assert_eq!(error, Err(feature("feature typed (bit 2), feature bit 63")));
+    }
+}
+
+#[test]
+fn packed_neighbours_and_compact_offsets_come_together() {
+    let header = sample::packed_graph();
+    sample::layout(&header).unwrap();
+    for (bits, found) in [(1, "packed-neighbours alone"), (2, "compact-offsets alone")] {
+        let edits: [(usize, &[u8]); 1] = [(INCOMPATIBLE, &u64::to_le_bytes(bits))];
+        let one = sample::layout(&sample::edited(&header, &edits));
+        sample::assert_field(one, "features", INCOMPATIBLE, found, "with it");
+    }
+    // Without the bits the sections would be carried along unread.
+    let plain = sample::layout(&sample::edited(&header, &[(INCOMPATIBLE, &[0; 8])]));
+    assert!(matches!(plain, Err(Error::MissingSection { .. })), "{plain:?}");
+}
+
+#[test]
+fn packed_sections_are_bytes_and_have_room_for_their_directory() {
+    let header = sample::packed_graph();
+    for (section, found) in [(0, "compact-offsets.out"), (1, "packed-neighbours.out")] {
+        let at = sample::entry(section);
+        let length = 55_u64.to_le_bytes();
+        let edits: [(usize, &[u8]); 2] =
+            [(at + sample::LENGTH, &length), (at + sample::COUNT, &length)];
+        let short = sample::layout(&sample::edited(&header, &edits)).unwrap_err();
+        assert!(short.to_string().contains(&format!("{found} of 55 x uint8")), "{short}");
+        assert!(short.to_string().contains("at least 56 x uint8"), "{short}");
+        let signed = sample::edited(&header, &[(at + sample::ELEMENT, &[1])]);
+        assert!(sample::layout(&signed).unwrap_err().to_string().contains("x int8"));
     }
 }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use graphmill_disk::{Budget, FileSystem};
+use graphmill_disk::{Budget, FileSystem, OutputFile};
 use graphmill_format::manifest::{EdgeType, FileEntry};
 
 use super::options::{BuildOptions, NodeOrder, SourceIds};
@@ -17,6 +17,8 @@ use crate::dataset_writer::{DatasetWriter, NewFile};
 use crate::edge_reading::{borrowed, reading_share, refuse_empty};
 use crate::edge_sort::{EdgeSortOptions, EdgeSortReport, EdgeSorter};
 use crate::edges::EdgeValues;
+use crate::graph_options::Directions;
+use crate::pack::{self, write_packed};
 use crate::progress::Stage;
 use crate::source::{self, EdgeInput, ReadReport};
 use crate::table_writer::Written;
@@ -151,6 +153,16 @@ impl EdgeBuilder<'_> {
         EdgeSorter::new(options, self.budget, self.file_system.clone(), file.file().path())
     }
 
+    /// Whether lists are packed: as asked for, or else where plain ones would be too large for the machine.
+    fn packs(&self, sorter: &EdgeSorter<'_>, rows: u64) -> bool {
+        let topology = &self.options.topology;
+        topology.packed.unwrap_or_else(|| {
+            let twice = topology.directions == Directions::Undirected;
+            let edges = if twice { rows.saturating_mul(2) } else { rows };
+            pack::pays(&topology.shape(sorter.num_nodes(), edges))
+        })
+    }
+
     /// Writes the lists; `needed` nodes are demanded by the ids of the edges.
     fn finish(
         &self,
@@ -162,18 +174,21 @@ impl EdgeBuilder<'_> {
     ) -> Result<BuiltGraph> {
         scattered::check_rows(needed, read.rows, covered)?;
         let path = file.file().path().to_path_buf();
-        let (written, report): (Written, EdgeSortReport) =
-            sorter.finish(file.file(), &path, original_ids)?;
-        let added = self.options.topology.add_self_loops;
-        scattered::check_lists(
-            file.file(),
-            &written,
-            &report,
-            needed,
-            covered,
-            added,
-            self.budget,
-        )?;
+        let packed = self.packs(&sorter, read.rows);
+        let write_plain = |plain: &dyn OutputFile| -> Result<(Written, EdgeSortReport)> {
+            let (written, report) = sorter.finish(plain, &path, original_ids)?;
+            let added = self.options.topology.add_self_loops;
+            let nodes = (needed, covered);
+            scattered::check_lists(plain, &written, &report, nodes, added, self.budget)?;
+            Ok((written, report))
+        };
+        let (written, mut report) = if packed {
+            let (file, observer) = (file.file(), self.options.observer);
+            write_packed(&**self.file_system, file, &path, self.budget, observer, write_plain)?
+        } else {
+            write_plain(file.file())?
+        };
+        report.graph.length = written.length;
         let entry = self.writer.keep(file, &written)?;
         Ok(BuiltGraph { entry, read, report })
     }

@@ -192,7 +192,8 @@ impl Reordering<'_> {
             directions,
             symmetric: layout.undirected,
             order: layout.order,
-            neighbours: Some(layout.directions[0].neighbours.element),
+            neighbours: (!layout.is_packed()).then_some(layout.directions[0].neighbours.element),
+            packed: Some(layout.is_packed()),
             rows: edge_ids.as_ref().map(|values| EdgeColumn::Stream(values)),
             weights: weights.as_ref().map(|values| EdgeColumn::Stream(values)),
             times: times.as_ref().map(|values| EdgeColumn::Stream(values)),
@@ -202,7 +203,9 @@ impl Reordering<'_> {
         };
         let edges = Renumbered { edges: self.graph, numbering };
         writer.file("graph", "gl", |file| {
-            let (written, _) = write_graph_into(file, file.path(), &edges, &options, self.budget)?;
+            let (system, budget) = (&**self.file_system, self.budget);
+            let (written, _) =
+                write_graph_into(system, file, file.path(), &edges, &options, budget)?;
             Ok(written)
         })
     }

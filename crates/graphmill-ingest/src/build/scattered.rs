@@ -31,8 +31,7 @@ pub(super) fn check_lists(
     file: &dyn OutputFile,
     written: &Written,
     report: &EdgeSortReport,
-    needed: u64,
-    covered: u64,
+    (needed, covered): (u64, u64),
     self_loops_added: bool,
     budget: &Budget,
 ) -> Result<()> {

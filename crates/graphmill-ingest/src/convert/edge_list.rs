@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use graphmill_disk::{FileDraft, RealFileSystem};
+use graphmill_disk::{FileDraft, OutputFile, RealFileSystem};
 
 use super::{ConvertOptions, Converted, TargetKind, graph};
 use crate::Result;
@@ -14,8 +14,9 @@ use crate::edge_reading::{borrowed, reading_share, refuse_empty};
 use crate::edge_sort::{EdgeSortOptions, EdgeSorter};
 use crate::graph_file::GraphFile;
 use crate::graph_options::Directions;
+use crate::pack::write_packed;
 use crate::source::{self, EdgeInput};
-use graphmill_format::ListOrder;
+use graphmill_format::{Encoding, ListOrder};
 
 /// Edges and bytes written, and the rows of the sources that were left out.
 pub(super) fn convert(
@@ -38,6 +39,7 @@ fn by_our_own(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) ->
     let lists = Removed(target.with_file_name(name));
     let mut wanted = options.clone().overwrite(true);
     wanted.order = Some(wanted.order.unwrap_or(ListOrder::File));
+    wanted.encoding = Encoding::Auto;
     let sorted = to_lists(paths, &lists.0, &wanted)?;
     let (kind, graph) = (TargetKind::GraphZeroGraph, GraphFile::open(&lists.0)?);
     let (rows, length) = graph::from_graph(&graph, target, kind, options)?;
@@ -63,18 +65,26 @@ fn to_lists(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> R
     let draft = FileDraft::begin(file_system.clone(), target, options.overwrite)?;
     let free = budget.free();
     let wanted = sort_options(&input, options).memory(free - reading_share(free));
-    let sorter = EdgeSorter::new(wanted, &budget, file_system, target)?;
+    let sorter = EdgeSorter::new(wanted, &budget, file_system.clone(), target)?;
     let push = |chunk: &mut source::EdgeChunk| sorter.push(&borrowed(chunk));
     let read = input.read(&budget, &push, options.observer)?;
     refuse_empty(&read, &paths[0])?;
-    let (written, report) = sorter.finish(draft.file(), target, None)?;
+    let (written, report) = match wanted.packed {
+        Some(true) => {
+            let write_plain = |plain: &dyn OutputFile| sorter.finish(plain, target, None);
+            let (file, observer) = (draft.file(), options.observer);
+            write_packed(&*file_system, file, target, &budget, observer, write_plain)?
+        }
+        _ => sorter.finish(draft.file(), target, None)?,
+    };
     draft.publish()?;
     let rows = report.graph.num_edges;
     Ok(Converted { rows, length: written.length, skipped: read.skipped, filled: 0 })
 }
 
 fn sort_options<'a>(input: &EdgeInput, options: &ConvertOptions<'a>) -> EdgeSortOptions<'a> {
-    let mut wanted = EdgeSortOptions::new()
+    let wanted = EdgeSortOptions::new()
+        .encoding(options.encoding)
         .num_nodes(options.num_nodes.unwrap_or(0))
         .directions(options.directions.unwrap_or(Directions::Out))
         .order(options.order.unwrap_or_default())
@@ -84,9 +94,6 @@ fn sort_options<'a>(input: &EdgeInput, options: &ConvertOptions<'a>) -> EdgeSort
         .dedup(options.dedup)
         .drop_self_loops(options.drop_self_loops)
         .add_self_loops(options.add_self_loops);
-    if let Some(element) = options.neighbours {
-        wanted = wanted.neighbours(element);
-    }
     match options.observer {
         Some(observer) => wanted.observer(observer),
         None => wanted,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use graphmill_disk::{Budget, FileDraft, OutputFile, RealFileSystem};
-use graphmill_format::{Direction, ElementType, ListOrder};
+use graphmill_format::{Direction, ElementType, Encoding, ListOrder};
 
 use super::{ConvertOptions, TargetKind};
 use crate::Result;
@@ -47,6 +47,11 @@ pub(super) fn from_graph(
     let (edge_ids, weights) = (graph.edge_ids(), graph.weights());
     let (times, original_ids) = (graph.times(), graph.original_ids());
     let mut wanted = graph_options(options, taken_over, order);
+    // GraphZero's layout has no other than 64-bit ids.
+    wanted.packed = match kind {
+        TargetKind::Graph => wanted.packed.or(Some(layout.is_packed())),
+        _ => None,
+    };
     wanted.symmetric = layout.undirected && wanted.directions == Directions::Undirected;
     wanted.rows = edge_ids.as_ref().map(|values| EdgeColumn::Stream(values));
     wanted.weights = weights.as_ref().map(|values| EdgeColumn::Stream(values));
@@ -78,10 +83,9 @@ fn graph_options<'a>(
         num_nodes: options.num_nodes,
         directions: options.directions.unwrap_or(directions),
         order: options.order.unwrap_or(order),
-        neighbours: options.neighbours,
         edge_ids: options.edge_ids,
         observer: options.observer,
-        ..GraphOptions::new()
+        ..GraphOptions::new().encoding(options.encoding)
     }
 }
 
@@ -96,11 +100,13 @@ fn write(
         Some(budget) => budget.clone(),
         None => Budget::new(graphmill_disk::default_budget()),
     };
-    let draft = FileDraft::begin(Arc::new(RealFileSystem), target, options.overwrite)?;
+    let file_system = Arc::new(RealFileSystem);
+    let draft = FileDraft::begin(file_system.clone(), target, options.overwrite)?;
     let file = draft.file();
     let (rows, length) = match kind {
         TargetKind::Graph => {
-            let (_, report) = write_graph_into(file, target, edges, wanted, &budget)?;
+            let (_, report) =
+                write_graph_into(&*file_system, file, target, edges, wanted, &budget)?;
             (report.num_edges, report.length)
         }
         TargetKind::GraphZeroGraph => {
@@ -124,7 +130,7 @@ fn one_direction<'a>(wanted: &GraphOptions<'a>) -> Result<GraphOptions<'a>> {
         let problem = "GraphZero files store out-edges alone; ask for out or undirected";
         return Err(crate::Error::request("direction", problem));
     }
-    Ok(GraphOptions { neighbours: Some(ElementType::I64), edge_ids: false, ..*wanted })
+    Ok(GraphOptions { edge_ids: false, ..wanted.encoding(Encoding::I64) })
 }
 
 /// Writes `int64 [2, E]`: all sources, then all destinations.

@@ -10,7 +10,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use graphmill_disk::{Backend, Budget};
-use graphmill_format::{ElementType, FileKind, ListOrder, graphzero};
+use graphmill_format::{Encoding, FileKind, ListOrder, graphzero};
 
 use crate::graph_file::GraphFile;
 use crate::graph_options::Directions;
@@ -170,7 +170,7 @@ pub struct ConvertOptions<'a> {
     num_nodes: Option<u64>,
     directions: Option<Directions>,
     order: Option<ListOrder>,
-    neighbours: Option<ElementType>,
+    encoding: Encoding,
     input: EdgeInputOptions,
     table: TableInputOptions,
     last_row_wins: bool,
@@ -215,9 +215,9 @@ impl<'a> ConvertOptions<'a> {
         self
     }
 
-    /// `I32` or `I64` neighbours; the narrowest by default.
-    pub fn neighbours(mut self, element: ElementType) -> Self {
-        self.neighbours = Some(element);
+    /// How neighbours are stored; packed by default if those of the source are, else the narrowest.
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.encoding = encoding;
         self
     }
 

@@ -2,7 +2,7 @@
 //! Readers of text and tables fill [`EdgeChunk`]s and know nothing of sorting; the sorter knows
 //! nothing of their files. It must not know how edges are sorted.
 
-use graphmill_format::{ElementType, GraphShape, ListOrder};
+use graphmill_format::{ElementType, Encoding, GraphShape, ListOrder};
 
 use crate::graph_options::Directions;
 use crate::progress::Observer;
@@ -20,6 +20,8 @@ pub struct EdgeSortOptions<'a> {
     pub(crate) directions: Directions,
     pub(crate) order: ListOrder,
     pub(crate) neighbours: Option<ElementType>,
+    /// None if it is left to the writer.
+    pub(crate) packed: Option<bool>,
     pub(crate) edge_ids: bool,
     pub(crate) weights: bool,
     pub(crate) times: bool,
@@ -57,6 +59,17 @@ impl<'a> EdgeSortOptions<'a> {
     /// `I32` or `I64` neighbours; the narrowest that holds every id by default.
     pub fn neighbours(mut self, element: ElementType) -> Self {
         self.neighbours = Some(element);
+        self
+    }
+
+    /// How neighbours are stored; packed lists are written plain first, to a scratch file beside the target.
+    pub fn encoding(mut self, encoding: Encoding) -> Self {
+        self.neighbours = encoding.element();
+        self.packed = match encoding {
+            Encoding::Auto => None,
+            Encoding::I32 | Encoding::I64 => Some(false),
+            Encoding::Packed => Some(true),
+        };
         self
     }
 
@@ -132,7 +145,7 @@ impl<'a> EdgeSortOptions<'a> {
         Ok(())
     }
 
-    pub(super) fn shape(&self, num_nodes: u64, num_edges: u64) -> GraphShape {
+    pub(crate) fn shape(&self, num_nodes: u64, num_edges: u64) -> GraphShape {
         let mut shape = GraphShape::new(num_nodes, num_edges, self.directions.stored());
         shape.order = self.order;
         shape.neighbours = self.neighbours.unwrap_or(shape.neighbours);

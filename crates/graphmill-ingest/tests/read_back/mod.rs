@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use graphmill_format::packed::PackedSequence;
 use graphmill_format::{
     Direction, ElementType, GraphLayout, Header, Section, TableShape, content, digest, graphzero,
 };
@@ -56,8 +57,18 @@ pub fn graphzero_graph(path: &Path) -> Graph {
 fn decode(bytes: &[u8], layout: GraphLayout) -> Graph {
     let mut lists = Vec::new();
     for sections in &layout.directions {
-        let offsets = eights(bytes, &sections.offsets);
+        let packed = |section: &Section, count: u64| {
+            let data = &bytes[section.offset as usize..section.end() as usize];
+            let sequence = PackedSequence::new(data, count).unwrap();
+            assert_eq!(sequence.first_bad_block(), None, "{section}");
+            (0..count).map(|index| sequence.get(index).unwrap()).collect::<Vec<u64>>()
+        };
+        let offsets = match sections.is_packed() {
+            true => packed(&sections.offsets, layout.num_nodes + 1),
+            false => eights(bytes, &sections.offsets),
+        };
         let neighbours: Vec<u64> = match sections.neighbours.element {
+            _ if sections.is_packed() => packed(&sections.neighbours, layout.num_edges),
             ElementType::I64 => eights(bytes, &sections.neighbours),
             _ => fours(bytes, &sections.neighbours).map(u64::from).collect(),
         };

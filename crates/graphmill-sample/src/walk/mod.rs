@@ -13,11 +13,11 @@ pub use options::WalkOptions;
 use crate::announcements::Announcements;
 use crate::random::{Key, Purpose};
 use crate::rows::{check_room, fill_rows};
-use crate::typed_lists::TypedLists;
+use crate::typed_lists::over_lists;
 use crate::{Error, Result, Topology};
 use bias::Bias;
 use graphmill_disk::Budget;
-use graphmill_store::{Lists, Neighbours};
+use graphmill_store::Lists;
 
 /// Walks that one thread has under way at once. A step waits for two lines of memory; a core fetches some twenty at a
 /// time.
@@ -38,14 +38,7 @@ pub fn walk(
     walks: &mut [i64],
 ) -> Result<()> {
     lists.count_edges_read(walks.len() as u64);
-    match lists.neighbours() {
-        Neighbours::I32(ids) => {
-            walk_over(&TypedLists::new(lists, ids), starts, options, budget, walks)
-        }
-        Neighbours::I64(ids) => {
-            walk_over(&TypedLists::new(lists, ids), starts, options, budget, walks)
-        }
-    }
+    over_lists!(lists, |lists| walk_over(lists, starts, options, budget, walks))
 }
 
 /// Walks from every start along the edges that `topology` lists.

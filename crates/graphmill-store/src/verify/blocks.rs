@@ -51,6 +51,11 @@ impl<'a> BlockReader<'a> {
         Ok(BlockReader { file, digests, pool: pool()? })
     }
 
+    /// The threads that read.
+    pub fn pool(&self) -> &'static rayon::ThreadPool {
+        self.pool
+    }
+
     /// Reads every block of a section; `check` finds what is wrong inside, digests find the rest.
     pub fn check(
         &self,

@@ -4,15 +4,18 @@
 use super::blocks::{BlockReader, Piece};
 use super::sums::check_sums;
 use super::values::{aligned, check_edge_ids, check_weights};
-use super::{Fault, Report};
+use super::{Fault, Report, packed};
 use crate::Result;
-use graphmill_disk::{PageBuffer, Pread, ReadAt};
+use crate::stored_offsets::StoredOffsets;
+use graphmill_disk::ReadAt;
 use graphmill_format::content::NodeId;
-use graphmill_format::{DirectionSections, ElementType, GraphLayout, ListOrder, Section, content};
+use graphmill_format::{DirectionSections, ElementType, GraphLayout, ListOrder, content};
+use std::cell::Cell;
+use std::ops::Range;
 use zerocopy::FromBytes;
 
 /// Offsets that are read at a time while neighbours are walked list by list.
-const OFFSETS_AT_ONCE: usize = 1 << 12;
+const OFFSETS_AT_ONCE: u64 = 1 << 12;
 
 pub(super) fn check_direction(
     reader: &BlockReader,
@@ -21,23 +24,31 @@ pub(super) fn check_direction(
     report: &mut Report,
 ) -> Result<()> {
     let before = report.faults.len();
-    reader.check(&sections.offsets, report, |piece| check_offsets(piece, layout))?;
+    match sections.is_packed() {
+        true => packed::check_offsets(reader, layout, &sections.offsets, report)?,
+        false => reader.check(&sections.offsets, report, |piece| check_offsets(piece, layout))?,
+    }
     let offsets_are_sound = report.faults.len() == before;
     let num_nodes = layout.num_nodes;
     let ordered = offsets_are_sound && layout.order == ListOrder::Id;
-    reader.check(&sections.neighbours, report, |piece| {
-        let offsets = if ordered { Some(&sections.offsets) } else { None };
-        match piece.section.element {
-            ElementType::I32 => check_neighbours::<i32>(piece, num_nodes, offsets),
-            _ => check_neighbours::<i64>(piece, num_nodes, offsets),
-        }
-    })?;
+    let lists = Lists { sections, num_nodes };
+    if sections.is_packed() {
+        packed::check_neighbours(reader, layout, sections, ordered, report)?;
+    } else {
+        reader.check(&sections.neighbours, report, |piece| {
+            let lists = ordered.then_some(lists);
+            match piece.section.element {
+                ElementType::I32 => check_neighbours::<i32>(piece, num_nodes, lists),
+                _ => check_neighbours::<i64>(piece, num_nodes, lists),
+            }
+        })?;
+    }
     if let Some(section) = &sections.weights {
         reader.check(section, report, check_weights)?;
     }
     if let Some(section) = &sections.cumulative_weights {
         reader.check(section, report, |piece| match &sections.weights {
-            Some(weights) if offsets_are_sound => check_sums(piece, sections, weights),
+            Some(weights) if offsets_are_sound => check_sums(piece, lists, weights),
             _ => Ok(None),
         })?;
     }
@@ -47,19 +58,40 @@ pub(super) fn check_direction(
     if let Some(section) = &sections.edge_times {
         let by_time = offsets_are_sound && layout.order == ListOrder::Time;
         reader.check(section, report, |piece| match by_time {
-            true => check_times(piece, &sections.offsets),
+            true => check_times(piece, lists),
             false => Ok(None),
         })?;
     }
     Ok(())
 }
 
+/// Where the lists of a direction are told to begin.
+#[derive(Clone, Copy)]
+pub(super) struct Lists<'a> {
+    sections: &'a DirectionSections,
+    num_nodes: u64,
+}
+
+impl Lists<'_> {
+    /// Calls `visit` with the offsets of the lists that start among the `count` elements of a piece, some at a time, and
+    /// the number of its first edge.
+    pub(super) fn visit_starts(
+        &self,
+        piece: &Piece,
+        count: usize,
+        visit: impl FnMut(&[u64], u64),
+    ) -> Result<()> {
+        let first = piece.start / piece.section.element.width();
+        let mut offsets = StoredOffsets::new(piece.file, self.sections, self.num_nodes);
+        visit_starts(&mut offsets, first..first + count as u64, piece.memory, visit)
+    }
+}
+
 fn check_offsets(piece: &Piece, layout: &GraphLayout) -> Result<Option<Fault>> {
     let Some(offsets) = aligned::<u64>(piece.bytes) else { return Ok(None) };
     let (first, last) =
         (piece.start == 0, piece.start + piece.bytes.len() as u64 == piece.section.length());
-    let previous =
-        if first { 0 } else { offset_at(piece.file, piece.section, piece.start / 8 - 1)? };
+    let previous = if first { 0 } else { element_before::<u64>(piece)?.unwrap_or_default() };
     if let Some(at) = content::first_bad_offset(previous, offsets, layout.num_edges) {
         let before = if at == 0 { previous } else { offsets[at - 1] };
         let expected = format!("{before} to {}", layout.num_edges);
@@ -81,15 +113,15 @@ fn check_offsets(piece: &Piece, layout: &GraphLayout) -> Result<Option<Fault>> {
 fn check_neighbours<T>(
     piece: &Piece,
     num_nodes: u64,
-    offsets: Option<&Section>,
+    lists: Option<Lists<'_>>,
 ) -> Result<Option<Fault>>
 where
     T: NodeId + std::fmt::Display + FromBytes + zerocopy::Immutable + zerocopy::KnownLayout,
 {
     let Some(ids) = aligned::<T>(piece.bytes) else { return Ok(None) };
     let before = element_before::<T>(piece)?;
-    if let Some(offsets) = offsets
-        && are_sorted_lists_of_nodes(piece, offsets, before, ids, num_nodes)?
+    if let Some(lists) = lists
+        && are_sorted_lists_of_nodes(piece, lists, before, ids)?
     {
         return Ok(None);
     }
@@ -99,16 +131,16 @@ where
             piece.fault(at, format!("found neighbour {}, expected {expected}", ids[at])),
         ));
     }
-    let Some(offsets) = offsets else { return Ok(None) };
-    let Some((at, before)) = first_descent(piece, offsets, before, ids)? else { return Ok(None) };
+    let Some(lists) = lists else { return Ok(None) };
+    let Some((at, before)) = first_descent(piece, lists, before, ids)? else { return Ok(None) };
     let problem = format!("found {} after {before} in one list, expected ascending ids", ids[at]);
     Ok(Some(piece.fault(at, problem)))
 }
 
 /// Times of lists that are ordered by them: samplers search these, so they must not descend.
-fn check_times(piece: &Piece, offsets: &Section) -> Result<Option<Fault>> {
+fn check_times(piece: &Piece, lists: Lists<'_>) -> Result<Option<Fault>> {
     let Some(times) = aligned::<i64>(piece.bytes) else { return Ok(None) };
-    let Some((at, before)) = first_descent(piece, offsets, element_before(piece)?, times)? else {
+    let Some((at, before)) = first_descent(piece, lists, element_before(piece)?, times)? else {
         return Ok(None);
     };
     let found = times[at];
@@ -134,16 +166,15 @@ fn element_before<T: FromBytes>(piece: &Piece) -> Result<Option<T>> {
 /// that no list descends inside.
 fn are_sorted_lists_of_nodes<T: NodeId>(
     piece: &Piece,
-    offsets: &Section,
+    lists: Lists<'_>,
     before: Option<T>,
     ids: &[T],
-    num_nodes: u64,
 ) -> Result<bool> {
-    let Some(all) = content::count_descents(ids, num_nodes) else { return Ok(false) };
+    let Some(all) = content::count_descents(ids, lists.num_nodes) else { return Ok(false) };
     let mut allowed = 0;
     let mut previous = usize::MAX;
     let mut starts_at_zero = false;
-    visit_starts(piece, offsets, ids.len(), |starts, first| {
+    lists.visit_starts(piece, ids.len(), |starts, first| {
         starts_at_zero |= starts.first() == Some(&first);
         allowed += descents_at(starts, first, ids, &mut previous);
     })?;
@@ -171,12 +202,12 @@ fn descents_at<T: NodeId>(starts: &[u64], first: u64, ids: &[T], previous: &mut 
 /// The first id that is below its predecessor in the same list, and that predecessor.
 fn first_descent<T: NodeId>(
     piece: &Piece,
-    offsets: &Section,
+    lists: Lists<'_>,
     before: Option<T>,
     ids: &[T],
 ) -> Result<Option<(usize, T)>> {
     let mut starts = Vec::new();
-    visit_starts(piece, offsets, ids.len(), |found, first| {
+    lists.visit_starts(piece, ids.len(), |found, first| {
         starts.extend(found.iter().map(|start| start.wrapping_sub(first) as usize));
     })?;
     let predecessor = |at: usize| if at == 0 { before } else { Some(ids[at - 1]) };
@@ -185,53 +216,46 @@ fn first_descent<T: NodeId>(
     Ok((0..ids.len()).find_map(|at| inside(at).map(|before| (at, before))))
 }
 
-/// Calls `visit` with the offsets of the lists that start in the piece, piece by piece, and its first edge.
+/// Calls `visit` with the offsets of the lists that start at some edges, a few at a time, and the first edge; `memory` is
+/// where the search ended last time.
 pub(super) fn visit_starts(
-    piece: &Piece,
-    offsets: &Section,
-    count: usize,
+    offsets: &mut StoredOffsets<'_>,
+    edges: Range<u64>,
+    memory: &Cell<u64>,
     mut visit: impl FnMut(&[u64], u64),
 ) -> Result<()> {
-    let first = piece.start / piece.section.element.width();
-    let end = first + count as u64;
-    let mut index = first_offset_not_below(piece, offsets, first)?;
-    let mut bytes = PageBuffer::new(OFFSETS_AT_ONCE * 8);
-    while index < offsets.count {
-        let wanted = (OFFSETS_AT_ONCE as u64).min(offsets.count - index) as usize * 8;
-        let bytes = &mut bytes[..wanted];
-        piece.file.read_exact_at(offsets.offset + index * 8, bytes)?;
-        let starts = aligned::<u64>(bytes).unwrap_or_default();
-        let here = starts.partition_point(|&start| start < end);
-        visit(&starts[..here], first);
-        if here < starts.len() {
-            piece.memory.set(index + here as u64);
+    let mut index = first_offset_not_below(offsets, edges.start, memory.get())?;
+    while index < offsets.count() {
+        let some = index..offsets.count().min(index + OFFSETS_AT_ONCE);
+        let mut ended = false;
+        offsets.read(some.clone(), |starts| {
+            let here = starts.partition_point(|&start| start < edges.end);
+            if !ended {
+                visit(&starts[..here], edges.start);
+                index += here as u64;
+            }
+            ended |= here < starts.len();
+        })?;
+        if ended {
+            memory.set(index);
             return Ok(());
         }
-        index += wanted as u64 / 8;
     }
     Ok(())
 }
 
-/// The index of the first offset that is not below an edge: where the piece before ended, or else it is searched for.
-fn first_offset_not_below(piece: &Piece, offsets: &Section, edge: u64) -> Result<u64> {
-    let file = piece.file;
-    let guess = piece.memory.get();
-    if (1..offsets.count).contains(&guess)
-        && offset_at(file, offsets, guess - 1)? < edge
-        && offset_at(file, offsets, guess)? >= edge
+/// The index of the first offset that is not below an edge: where the search before ended, or else it is searched for.
+fn first_offset_not_below(offsets: &mut StoredOffsets<'_>, edge: u64, guess: u64) -> Result<u64> {
+    if (1..offsets.count()).contains(&guess)
+        && offsets.at(guess - 1)? < edge
+        && offsets.at(guess)? >= edge
     {
         return Ok(guess);
     }
-    let (mut low, mut high) = (0, offsets.count);
+    let (mut low, mut high) = (0, offsets.count());
     while low < high {
         let middle = low + (high - low) / 2;
-        if offset_at(file, offsets, middle)? < edge { low = middle + 1 } else { high = middle }
+        if offsets.at(middle)? < edge { low = middle + 1 } else { high = middle }
     }
     Ok(low)
-}
-
-fn offset_at(file: &Pread, offsets: &Section, index: u64) -> Result<u64> {
-    let mut bytes = [0; 8];
-    file.read_exact_at(offsets.offset + index * 8, &mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
 }

@@ -8,6 +8,7 @@ mod dataset;
 mod ids;
 mod lists;
 mod names;
+mod packed;
 mod sums;
 mod values;
 

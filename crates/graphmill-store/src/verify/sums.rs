@@ -2,16 +2,16 @@
 
 use super::Fault;
 use super::blocks::Piece;
-use super::lists::visit_starts;
+use super::lists::Lists;
 use super::values::aligned;
 use crate::Result;
 use graphmill_disk::ReadAt;
-use graphmill_format::{DirectionSections, Section};
+use graphmill_format::Section;
 
 /// Compares the sums of a piece with the weights, which are read once more; offsets have been found sound.
 pub(super) fn check_sums(
     piece: &Piece,
-    sections: &DirectionSections,
+    lists: Lists<'_>,
     weights: &Section,
 ) -> Result<Option<Fault>> {
     let Some(sums) = aligned::<f64>(piece.bytes) else { return Ok(None) };
@@ -23,7 +23,7 @@ pub(super) fn check_sums(
         piece.file.read_exact_at(piece.section.offset + piece.start - 8, &mut before)?;
     }
     let mut starts = Vec::new();
-    visit_starts(piece, &sections.offsets, sums.len(), |found, first| {
+    lists.visit_starts(piece, sums.len(), |found, first| {
         starts.extend(found.iter().map(|start| start.wrapping_sub(first) as usize));
     })?;
     let mut starts = starts.into_iter().peekable();

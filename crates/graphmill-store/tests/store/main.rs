@@ -4,6 +4,7 @@ mod dataset;
 mod lying_ids;
 mod node_ids;
 mod open;
+mod packed;
 mod renumbered;
 mod sample_files;
 mod verify;

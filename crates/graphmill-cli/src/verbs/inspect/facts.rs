@@ -130,7 +130,7 @@ pub fn of_graph(graph: &Graph) -> anyhow::Result<TopologyFacts> {
         undirected: layout.undirected,
         directions: layout.directions.iter().map(|lists| lists.direction.name()).collect(),
         neighbor_order: layout.order.name(),
-        index_dtype: first.neighbours.element.name(),
+        index_dtype: inspect::encoding(graph),
         has_edge_ids: graph.has_edge_ids(),
         has_weights: graph.has_weights(),
         has_times: first.edge_times.is_some(),

@@ -1,0 +1,153 @@
+//! Packed sequences: integers below 2^48 in a few bits each, of which any one can be read by itself.
+//! Neighbour lists, one after the other, and their offsets are stored this way; the store reads them from a map, the
+//! packer writes them. What the integers mean is unknown here.
+//!
+//! A sequence is cut into blocks of [`BLOCK`] values, wherever lists begin and end. Within a block a value that is below the
+//! one before it, as at the start of a list, counts one more *turn*; turns above values make numbers that never
+//! descend, and those are stored by Elias and Fano: low bits side by side, high parts in unary. The k-th value is
+//! found by selecting the k-th one among three words. `DESIGN.md` draws the bytes.
+//!
+//! Whatever the bytes say, reads stay within the slice, and no loop is longer than a block.
+
+mod bits;
+mod block;
+mod encode;
+mod sequence;
+mod window;
+
+pub use encode::{Directory, append_blocks, encode};
+pub use sequence::{Block, PackedSequence};
+pub use window::PackedWindow;
+
+/// Values of one block.
+pub const BLOCK: u64 = 32;
+/// Blocks that share an entry of the directory.
+pub const BLOCKS_PER_ENTRY: u64 = 16;
+/// Values that share an entry of the directory.
+pub const VALUES_PER_ENTRY: u64 = BLOCK * BLOCKS_PER_ENTRY;
+/// Bytes of an entry of the directory.
+pub const ENTRY_LENGTH: u64 = 32;
+/// Zeros after the last block, so that the first words of any block can be read at once.
+pub const TAIL_LENGTH: u64 = 24;
+/// Values are less than two to this power.
+pub const VALUE_BITS: u32 = 48;
+/// Bits of a block that tell how it is stored, before its first value.
+const DESCRIPTION_BITS: u32 = 12;
+/// Words that hold the description and all high parts: 60 bits and 97, since high parts beyond twice the number of values
+/// would have made one more low bit cheaper.
+const WORDS: usize = 3;
+/// Bits of the turns that 32 values make at most.
+const TURN_BITS: u32 = 5;
+/// Bits of the end of a block in an entry, and where the first of them is.
+const END_BITS: usize = 13;
+const ENDS_AT: usize = 48;
+
+/// Bytes of the directory of a sequence.
+pub fn directory_length(count: u64) -> u64 {
+    count.div_ceil(VALUES_PER_ENTRY) * ENTRY_LENGTH
+}
+
+/// Bytes of a sequence at least: its directory and what follows the last block.
+pub fn least_length(count: u64) -> u64 {
+    directory_length(count) + TAIL_LENGTH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(values: &[u64]) {
+        let bytes = encode(values).unwrap();
+        let sequence = PackedSequence::new(&bytes, values.len() as u64).unwrap();
+        for (index, &value) in values.iter().enumerate() {
+            assert_eq!(sequence.get(index as u64), Some(value), "value {index}");
+        }
+        assert_eq!(sequence.get(values.len() as u64), None);
+        let mut all = Vec::new();
+        assert!(sequence.read(0..values.len() as u64, |value| all.push(value)));
+        assert_eq!(all, values);
+        let (from, to) = (values.len() / 3, values.len() - values.len() / 4);
+        let mut some = Vec::new();
+        assert!(sequence.read(from as u64..to as u64, |value| some.push(value)));
+        assert_eq!(some, values[from..to]);
+        for pair in 0..values.len().saturating_sub(1) {
+            assert_eq!(sequence.pair(pair as u64), Some((values[pair], values[pair + 1])));
+        }
+        assert_eq!(sequence.first_bad_block(), None);
+    }
+
+    #[test]
+    fn sequences_of_every_small_length_come_back() {
+        for length in 0..200 {
+            check(&(0..length).map(|value| value * value % 77).collect::<Vec<_>>());
+            check(&(0..length).collect::<Vec<_>>());
+            check(&vec![(1 << VALUE_BITS) - 1; length as usize]);
+            check(&vec![0; length as usize]);
+        }
+    }
+
+    #[test]
+    fn the_widest_blocks_fit_the_directory() {
+        let most = (1 << VALUE_BITS) - 1;
+        // A turn for every second value, and steps as large as they get.
+        check(&(0..5000).map(|at| if at % 2 == 0 { most - at } else { at }).collect::<Vec<_>>());
+        check(&(0..5000).map(|at| (at % 64) * (most / 64)).collect::<Vec<_>>());
+        check(&(0..5000).map(|at| most - at).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn values_that_are_too_large_are_refused() {
+        assert!(encode(&[0, 1 << VALUE_BITS]).is_err());
+        assert!(encode(&[u64::MAX]).is_err());
+    }
+
+    #[test]
+    fn sorted_lists_take_few_bits() {
+        // Lists of 16 among a million nodes: the law of Elias and Fano is 2 + 16 bits, and a turn costs as much again
+        // as a thirty-second of the range.
+        let ids = (0..64_000_u64).map(|at| (at % 16) * 65_536 + at * 7919 % 65_536);
+        let bits = encode(&ids.collect::<Vec<_>>()).unwrap().len() * 8;
+        assert!(bits <= 64_000 * 20, "{} bits each", bits as f64 / 64_000.0);
+    }
+
+    /// Lists as graphs have them: sorted runs of any length, of any range.
+    fn lists() -> impl Strategy<Value = Vec<u64>> {
+        let list = (0_u32..=VALUE_BITS, 0_usize..300).prop_flat_map(|(bits, length)| {
+            prop::collection::vec(0..1_u64 << bits, length).prop_map(|mut list| {
+                list.sort_unstable();
+                list
+            })
+        });
+        prop::collection::vec(list, 0..12).prop_map(|lists| lists.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+
+        #[test]
+        fn lists_come_back(values in lists()) {
+            check(&values);
+        }
+
+        #[test]
+        fn values_in_any_order_come_back(values in prop::collection::vec(0..1_u64 << VALUE_BITS, 0..300)) {
+            check(&values);
+        }
+
+        #[test]
+        fn changed_bytes_change_values_or_are_found(
+            values in lists(), at: prop::sample::Index, bit in 0_u8..8,
+        ) {
+            let mut bytes = encode(&values).unwrap();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1 << bit;
+            let count = values.len() as u64;
+            let sequence = PackedSequence::new(&bytes, count).unwrap();
+            let read: Vec<Option<u64>> = (0..count).map(|index| sequence.get(index)).collect();
+            // A sequence has one spelling: a flipped bit is another sequence, or none.
+            let is_same = read.iter().zip(&values).all(|(read, value)| *read == Some(*value));
+            prop_assert!(!is_same || sequence.first_bad_block().is_some());
+        }
+    }
+}
