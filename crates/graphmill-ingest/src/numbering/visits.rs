@@ -62,16 +62,22 @@ struct Visits<'a> {
 impl Visits<'_> {
     fn run<C: Counter>(&self) -> Result<ScratchArray<u32>> {
         let lengths = self.lengths::<C>()?;
-        let mut sums = None;
+        let mut hops: Vec<ScratchArray<u64>> = Vec::new();
         for _ in 0..HOPS {
-            let shares = self.shares(&lengths, sums.as_ref())?;
+            let shares = self.shares(&lengths, hops.last())?;
             let shares = NumberTable::narrow(shares, self.workspace.budget())?;
-            sums = Some(self.pass_on(&shares)?);
+            hops.push(self.pass_on(&shares)?);
         }
-        let mut sums = sums.as_ref().map(ScratchArray::reader);
-        self.write(|| match &mut sums {
-            Some(sums) => Ok(sums.next()?.map(rounded)),
-            None => Ok(None),
+        // What is met in any hop: where lists lead away from their owners, the last ones may meet nobody.
+        let mut hops: Vec<_> = hops.iter().map(ScratchArray::reader).collect();
+        self.write(|| {
+            let mut sum: Option<u64> = None;
+            for hop in &mut hops {
+                if let Some(met) = hop.next()? {
+                    sum = Some(sum.unwrap_or(0).saturating_add(met));
+                }
+            }
+            Ok(sum.map(rounded))
         })
     }
 
@@ -206,6 +212,7 @@ impl Visits<'_> {
         batches: Option<&Batches>,
         piece: &mut Vec<u64>,
     ) -> Result<()> {
+        // Whoever comes back to a node meets nobody new, so self loops pass nothing on.
         let (owners, others) = match self.heat.end {
             End::Source => (destinations, sources),
             End::Destination | End::Both => (sources, destinations),
@@ -213,7 +220,7 @@ impl Visits<'_> {
         if let Some(shares) = shares.as_narrow() {
             for (&owner, &other) in owners.iter().zip(others) {
                 let (owner, other): (u64, u64) = (owner.into(), other.into());
-                if owner != other || !self.heat.skip_self_loops {
+                if owner != other {
                     adding.add(other, shares[owner as usize]);
                 }
             }
@@ -225,7 +232,7 @@ impl Visits<'_> {
             shares.look_up(piece, batches)?;
             for ((&share, &owner), &other) in piece.iter().zip(owners).zip(others) {
                 let (owner, other): (u64, u64) = (owner.into(), other.into());
-                if owner != other || !self.heat.skip_self_loops {
+                if owner != other {
                     adding.add(other, share as u32);
                 }
             }

@@ -92,7 +92,7 @@ fn a_tiny_budget_counts_in_windows_and_looks_up_in_the_file() {
 }
 
 #[test]
-fn out_degrees_and_in_degrees_give_different_orders() {
+fn directions_give_different_orders() {
     // Node 3 is the source of most edges, node 1 their end; 2 has a loop.
     let edges = Edges::new([(3, 1), (3, 1), (3, 0), (2, 2), (0, 1)]);
     let order = |heat: Heat| {
@@ -100,12 +100,23 @@ fn out_degrees_and_in_degrees_give_different_orders() {
         let (numbering, _log) = by_heat(&bench, &edges, LogColumns::default(), heat, 0);
         originals(&numbering, 4).unwrap()
     };
-    assert_eq!(order(Heat::at(End::Source)), [3, 0, 2, 1]);
+    assert_eq!(order(Heat::at(End::Source)), [3, 0, 1, 2]);
     assert_eq!(order(Heat::at(End::Destination)), [1, 0, 2, 3]);
     assert_eq!(order(Heat::at(End::Both)), [1, 3, 0, 2]);
     let without = Heat { end: End::Destination, skip_self_loops: true };
     assert_eq!(order(without), [1, 0, 2, 3]);
     assert_eq!(order(Heat { end: End::Both, skip_self_loops: true }), [1, 3, 0, 2]);
+}
+
+#[test]
+fn who_is_met_by_those_who_are_met_is_hotter_than_who_occurs_more_often() {
+    // Node 1 stands in three lists that nobody looks at, node 2 in the two of nodes that stand in many.
+    let fans = (10..30).flat_map(|fan| [(3, fan), (4, fan)]);
+    let edges = Edges::new(fans.chain([(1, 50), (1, 51), (1, 52), (2, 3), (2, 4)]));
+    let bench = Bench::new(4 << 20);
+    let heat = Heat::at(End::Source);
+    let (numbering, _log) = by_heat(&bench, &edges, LogColumns::default(), heat, 0);
+    assert_eq!(originals(&numbering, 53).unwrap()[..4], [2, 3, 4, 1]);
 }
 
 #[test]

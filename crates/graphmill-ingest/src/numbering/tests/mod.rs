@@ -71,15 +71,17 @@ impl Edges {
         let edges: Vec<(usize, usize)> = edges.into_iter().map(follow).collect();
         edges.iter().for_each(|&(owner, _)| counts[owner] += 1);
         let mut met = vec![(1_u64 << 20) as f64; limit as usize];
+        let mut all = vec![0; limit as usize];
         for _ in 0..3 {
             let mut next = vec![0_u64; limit as usize];
-            for &(owner, neighbour) in &edges {
+            for &(owner, neighbour) in edges.iter().filter(|(owner, other)| owner != other) {
                 let share = met[owner] * (10.0 / counts[owner] as f64).min(1.0);
                 next[neighbour] += share as f32 as u64;
             }
+            all.iter_mut().zip(&next).for_each(|(all, met)| *all += met);
             met = next.into_iter().map(|sum| sum as f64).collect();
         }
-        met.into_iter().map(|met| visits::rounded(met as u64).into()).collect()
+        all.into_iter().map(|met| visits::rounded(met).into()).collect()
     }
 }
 
