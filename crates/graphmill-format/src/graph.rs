@@ -83,6 +83,15 @@ impl Encoding {
             Encoding::I64 => Some(ElementType::I64),
         }
     }
+
+    /// Whether it asks for packed lists, if it says so.
+    pub fn packed(self) -> Option<bool> {
+        match self {
+            Encoding::Auto => None,
+            Encoding::I32 | Encoding::I64 => Some(false),
+            Encoding::Packed => Some(true),
+        }
+    }
 }
 
 impl FromStr for Encoding {

@@ -10,6 +10,7 @@ use graphmill_disk::{Budget, FileSystem};
 use graphmill_format::ElementType;
 
 use crate::edge_sort::EdgeSortOptions;
+use crate::numbering::{Heat, Order};
 use crate::progress::Observer;
 use crate::source::{Column, EdgeInputOptions, TableInputOptions};
 use crate::{Error, Result};
@@ -40,6 +41,18 @@ impl NodeOrder {
             NodeOrder::Hot => "hot",
             NodeOrder::Bfs => "bfs",
             NodeOrder::Community => "community",
+        }
+    }
+}
+
+impl NodeOrder {
+    /// How nodes of this heat are put in order; None if they stay where they are.
+    pub(super) fn of_heat(self, heat: Heat) -> Option<Order> {
+        match self {
+            NodeOrder::None => None,
+            NodeOrder::Hot => Some(Order::Heat(heat)),
+            NodeOrder::Bfs => Some(Order::Bfs),
+            NodeOrder::Community => Some(Order::Community(heat)),
         }
     }
 }

@@ -3,11 +3,12 @@
 //! original ids, names and ids of edges go along. It must not know how orders are found, nor how
 //! rows and lists are written.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use graphmill_disk::{Backend, Budget, FileSystem, OutputFile, RealFileSystem};
+use graphmill_disk::{Backend, Budget, FileSystem, OutputFile, ReadAt, RealFileSystem};
 use graphmill_format::manifest::{self, EdgeType, FileEntry, Names, NodeIds, Split};
 use graphmill_format::{Direction, HEADER_LENGTH, Header, Manifest};
 
@@ -23,9 +24,7 @@ use crate::graph_file::GraphFile;
 use crate::graph_options::{Directions, GraphOptions};
 use crate::graph_writer::write_graph_into;
 use crate::node_numbers::NodeNumbers;
-use crate::numbering::{
-    EdgeLogWriter, End, Heat, LogColumns, Numbering, Order, OriginalIds, Workspace,
-};
+use crate::numbering::{EdgeLogWriter, End, Heat, LogColumns, Numbering, OriginalIds, Workspace};
 use crate::source::{self, EdgeInput, EdgeInputOptions};
 use crate::stored::{StoredValues, read_integers};
 use crate::table_writer::{TableWriter, Written};
@@ -147,20 +146,18 @@ impl Reordering<'_> {
             _ => End::Source,
         };
         let heat = Heat { end, skip_self_loops: false };
-        let order = match self.options.order {
-            NodeOrder::Bfs => Order::Bfs,
-            NodeOrder::Community => Order::Community(heat),
-            NodeOrder::Hot | NodeOrder::None => Order::Heat(heat),
-        };
         let numbering = Numbering::plain(&workspace)?;
-        Ok(numbering.ordered(log, order, self.options.observer)?.0)
+        match self.options.order.of_heat(heat) {
+            Some(order) => Ok(numbering.ordered(log, order, self.options.observer)?.0),
+            None => Ok(numbering),
+        }
     }
 
     fn tables(
         &self,
         writer: &DatasetWriter,
         numbering: &Numbering,
-    ) -> Result<std::collections::BTreeMap<String, FileEntry>> {
+    ) -> Result<BTreeMap<String, FileEntry>> {
         let Reordering { options, budget, file_system, .. } = *self;
         let numbers: Option<&dyn NodeNumbers> = Some(numbering);
         let builder = TableBuilder { options, budget, file_system, writer, numbers };
@@ -214,7 +211,7 @@ impl Reordering<'_> {
         &self,
         writer: &DatasetWriter,
         numbering: &Numbering,
-    ) -> Result<std::collections::BTreeMap<String, Split>> {
+    ) -> Result<BTreeMap<String, Split>> {
         let (options, budget) = (self.options, self.budget);
         let (numbers, num_nodes) =
             (Some(numbering as &dyn NodeNumbers), self.manifest.node().count);
@@ -327,18 +324,22 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
 
 fn has_aligned_rows(path: &Path) -> Result<bool> {
     let file = graphmill_disk::open(path, Backend::Pread)?;
+    let header = Header::parse(&start_of(&*file)?, file.len());
+    let shape = header.and_then(|header| header.table_shape()).map_err(Error::format(path))?;
+    Ok(!shape.is_contiguous())
+}
+
+/// The bytes that hold the header of a file.
+fn start_of(file: &dyn ReadAt) -> Result<Vec<u8>> {
     let mut start = vec![0; file.len().min(HEADER_LENGTH) as usize];
     file.read_exact_at(0, &mut start)?;
-    let shape = Header::parse(&start, file.len()).and_then(|header| header.table_shape());
-    Ok(!shape.map_err(Error::format(path))?.is_contiguous())
+    Ok(start)
 }
 
 /// Copies a vector of numbers of nodes, each replaced by the new one.
 fn renumber_places(path: &Path, numbering: &Numbering, into: &dyn OutputFile) -> Result<Written> {
     let file = graphmill_disk::open(path, Backend::Pread)?;
-    let mut start = vec![0; file.len().min(HEADER_LENGTH) as usize];
-    file.read_exact_at(0, &mut start)?;
-    let header = Header::parse(&start, file.len()).map_err(Error::format(path))?;
+    let header = Header::parse(&start_of(&*file)?, file.len()).map_err(Error::format(path))?;
     let shape = header.table_shape().map_err(Error::format(path))?;
     let at = header.table_section().map_err(Error::format(path))?.offset;
     let width = shape.element().width();
@@ -360,8 +361,7 @@ fn renumber_places(path: &Path, numbering: &Numbering, into: &dyn OutputFile) ->
 
 fn copy_file(path: &Path, into: &dyn OutputFile) -> Result<Written> {
     let file = graphmill_disk::open(path, Backend::Pread)?;
-    let mut header = vec![0; file.len().min(HEADER_LENGTH) as usize];
-    file.read_exact_at(0, &mut header)?;
+    let header = start_of(&*file)?;
     let mut piece = vec![0; PIECE.min(file.len() as usize)];
     for at in (0..file.len()).step_by(PIECE) {
         let piece = &mut piece[..PIECE.min((file.len() - at) as usize)];

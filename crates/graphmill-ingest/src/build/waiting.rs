@@ -6,7 +6,7 @@ use graphmill_format::manifest::{Names, NodeIds};
 
 use super::edges::EdgeBuilder;
 use super::node_tables::{TableBuilder, TableTask};
-use super::options::{NodeOrder, SourceIds};
+use super::options::SourceIds;
 use super::scattered;
 use crate::Result;
 use crate::dataset_writer::DatasetWriter;
@@ -102,12 +102,7 @@ fn order(edges: &EdgeBuilder<'_>) -> Option<Order> {
         Directions::Undirected => End::Both,
     };
     let heat = Heat { end, skip_self_loops: edges.options.topology.drop_self_loops };
-    match edges.options.order {
-        NodeOrder::None => None,
-        NodeOrder::Hot => Some(Order::Heat(heat)),
-        NodeOrder::Bfs => Some(Order::Bfs),
-        NodeOrder::Community => Some(Order::Community(heat)),
-    }
+    edges.options.order.of_heat(heat)
 }
 
 type Collected = (EdgeLog, ReadReport, Numbering);

@@ -65,11 +65,7 @@ impl<'a> EdgeSortOptions<'a> {
     /// How neighbours are stored; packed lists are written plain first, to a scratch file beside the target.
     pub fn encoding(mut self, encoding: Encoding) -> Self {
         self.neighbours = encoding.element();
-        self.packed = match encoding {
-            Encoding::Auto => None,
-            Encoding::I32 | Encoding::I64 => Some(false),
-            Encoding::Packed => Some(true),
-        };
+        self.packed = encoding.packed();
         self
     }
 
