@@ -1,54 +1,74 @@
-//! How often sampling will meet each node, as far as edges can tell.
+//! Numbers by visits: the node that sampling is expected to meet most often is 0.
 //! A node that stands in many lists is met often only if the lists' owners are met themselves, and is
-//! one of many in a long list. So every node starts with the same expectation, and passes it on a few
-//! times, as a sampler would: to all neighbours of a short list, to a few of a long one. What follows
-//! from the expectations is decided elsewhere.
+//! one of many in a long list. So every node starts with the same expectation and passes it on, hop by
+//! hop, as a sampler would: to all neighbours of a short list, to some of a long one. It must not know
+//! what ids were before they were ranks.
 
-use std::ops::Range;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use graphmill_disk::{PageBuffer, prefer_huge_pages};
+use graphmill_disk::{OutputFile, PageBuffer, Reservation};
 
 use super::batches::Batches;
 use super::edge_log::EdgeLog;
+use super::hot_order;
 use super::number_table::NumberTable;
-use super::occurrences::{Counter, End, Heat, count};
-use super::scratch_array::{ArrayWriter, IO_BYTES, ScratchArray, Stored};
+use super::occurrences::{End, Heat};
+use super::scratch_array::{ArrayWriter, IO_BYTES, PAGE, ScratchArray, Stored};
+use super::tally::{Counter, Raised, Tally};
 use super::workspace::Workspace;
 use crate::Result;
 use crate::edge_sort::{ChunkIds, EdgeChunk};
-use crate::progress::{Observer, Stage};
+use crate::progress::Observer;
 
-/// How far from its seeds a batch reaches. With three hops, hot rows of a generated citation graph
-/// served 68% of all rows, with two 65%, with one, which is a count of occurrences, 53%.
-const HOPS: u64 = 3;
+/// How far from its seeds a batch reaches. Of a generated citation graph, the first tenth of all nodes
+/// served 53% of the rows of batches by occurrences, 54% with one hop, 65% with two, 69% with three and
+/// 68% with four.
+const HOPS: usize = 3;
 /// Neighbours that are picked from a long list; between 5 and 15 it hardly matters.
 const PICKED: f64 = 10.0;
-/// Expectations are added up as whole numbers of this, so that no order of threads changes a sum.
-const UNIT: f64 = (1 << 20) as f64;
-/// Edges whose expectations are looked up together in a file.
-const PIECE: usize = 1 << 12;
-/// The smallest window of sums.
-const LEAST_WINDOW: u64 = 1 << 13;
+/// Binary digits of an expectation behind the point.
+const DIGITS: u32 = 20;
+/// Bits by which what all nodes have grows at most in all hops together.
+const GROWTH: u32 = 11;
+/// Edges whose expectations are looked up together in a file, at most.
+const PIECE: usize = 1 << 14;
 
-/// A number for every id below `limit`: the larger, the more often it is met. Numbers are small, and
-/// ids that differ by less than a few thousandths may have the same.
-pub(super) fn expected<C: Counter>(
+/// Numbers all ids below `limit`, which no id of the log reaches; of those that are met equally often,
+/// but for a few thousandths, the smaller id comes first.
+pub(super) fn number(
     workspace: &Workspace,
     log: &EdgeLog,
     limit: u64,
     heat: Heat,
     observer: Option<Observer<'_>>,
-) -> Result<ScratchArray<u32>> {
-    Visits { workspace, log, heat, limit, observer }.run::<C>()
+) -> Result<NumberTable> {
+    let visits = Visits { workspace, log, heat, limit, observer };
+    let listed = log.rows().saturating_mul(if heat.end == End::Both { 2 } else { 1 });
+    let expected = if listed < 1 << 32 {
+        visits.expected(&visits.lengths::<AtomicU32>()?)?
+    } else {
+        visits.expected(&visits.lengths::<AtomicU64>()?)?
+    };
+    hot_order::by_counts(workspace, &expected)
 }
 
-/// Rounds to a number that rises with the logarithm: its whole part, and 8 bits of what follows.
+/// What every node starts with. Expectations are added up as whole numbers, so that no order of threads
+/// changes a sum; and no sum exceeds what all nodes have together, which is less than 2^63.
+pub(super) fn unit(limit: u64) -> f64 {
+    let bits = u64::BITS - limit.leading_zeros();
+    (1_u64 << (63 - GROWTH).saturating_sub(bits).min(DIGITS)) as f64
+}
+
+/// What a node passes on to each neighbour in a list of some length.
+pub(super) fn share(own: f64, length: u64) -> f32 {
+    (own * (PICKED / length.max(1) as f64).min(1.0)) as f32
+}
+
+/// Rounds to a small number that rises with the logarithm: its whole part, and 8 bits of what follows.
 pub(super) fn rounded(sum: u64) -> u32 {
-    let bits = sum.checked_ilog2().map_or(0, |bits| bits + 1);
-    let below = if bits > 9 { sum >> (bits - 9) } else { sum << (9 - bits) };
-    bits << 8 | (below & 0xff) as u32
+    let bits = u64::BITS - sum.leading_zeros();
+    let leading = if bits > 9 { sum >> (bits - 9) } else { sum << (9 - bits) };
+    bits << 8 | (leading & 0xff) as u32
 }
 
 struct Visits<'a> {
@@ -60,28 +80,7 @@ struct Visits<'a> {
 }
 
 impl Visits<'_> {
-    fn run<C: Counter>(&self) -> Result<ScratchArray<u32>> {
-        let lengths = self.lengths::<C>()?;
-        let mut hops: Vec<ScratchArray<u64>> = Vec::new();
-        for _ in 0..HOPS {
-            let shares = self.shares(&lengths, hops.last())?;
-            let shares = NumberTable::narrow(shares, self.workspace.budget())?;
-            hops.push(self.pass_on(&shares)?);
-        }
-        // What is met in any hop: where lists lead away from their owners, the last ones may meet nobody.
-        let mut hops: Vec<_> = hops.iter().map(ScratchArray::reader).collect();
-        self.write(|| {
-            let mut sum: Option<u64> = None;
-            for hop in &mut hops {
-                if let Some(met) = hop.next()? {
-                    sum = Some(sum.unwrap_or(0).saturating_add(met));
-                }
-            }
-            Ok(sum.map(rounded))
-        })
-    }
-
-    /// The lengths of all lists.
+    /// The lengths of all lists: how often nodes occur where those who own lists stand.
     fn lengths<C: Counter>(&self) -> Result<ScratchArray<C::Value>> {
         let end = match self.heat.end {
             End::Source => End::Destination,
@@ -89,18 +88,38 @@ impl Visits<'_> {
             End::Both => End::Both,
         };
         let owners = Heat { end, ..self.heat };
+        let names = ("the lengths of lists", "measuring lists");
         let budget = self.workspace.budget();
-        let window = (budget.free() / 2 / size_of::<C>() as u64).max(LEAST_WINDOW).min(self.limit);
-        let bytes = window * size_of::<C>() as u64 + IO_BYTES as u64;
-        let _reserved = budget.reserve(bytes, "the lengths of lists")?;
-        let total = self.log.rows().saturating_mul(self.limit.div_ceil(window.max(1)));
-        let stage = Mutex::new(Stage::new(self.observer, "measuring lists", total));
-        let file = self.workspace.scratch("lengths")?;
+        let tally = Tally::new::<C>(budget, self.log, self.limit, names, self.observer)?;
+        let count = |(): &mut (), raised: &Raised<'_, C>, chunk: EdgeChunk<'_>| {
+            owners.count(raised, &chunk);
+            Ok(())
+        };
+        tally.to_file(self.workspace, "lengths", || (), count)
+    }
+
+    /// How often every node is met in all hops together, rounded. Not in the last hop alone: where
+    /// lists lead one way only, as citations do, it may meet nobody.
+    fn expected<T: Stored + Into<u64>>(
+        &self,
+        lengths: &ScratchArray<T>,
+    ) -> Result<ScratchArray<u32>> {
+        let mut hops: Vec<ScratchArray<u64>> = Vec::with_capacity(HOPS);
+        for _ in 0..HOPS {
+            let shares = self.shares(lengths, hops.last())?;
+            let shares = NumberTable::narrow(shares, self.workspace.budget())?;
+            hops.push(self.pass_on(&shares)?);
+        }
+        let (_buffers, file) = self.buffers(HOPS, "expected")?;
+        let mut readers: Vec<_> = hops.iter().map(ScratchArray::reader).collect();
         let mut buffer = PageBuffer::new(IO_BYTES);
         let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-        for window in windows(self.limit, window) {
-            let counts: Vec<C> = count(self.log, owners, window, 1, &stage)?;
-            counts.iter().try_for_each(|count| writer.push(count.value()))?;
+        for _ in 0..self.limit {
+            let mut sum = 0;
+            for reader in &mut readers {
+                sum += reader.next()?.unwrap_or(0);
+            }
+            writer.push(rounded(sum))?;
         }
         let count = writer.finish()?;
         Ok(ScratchArray::new(file, count))
@@ -110,174 +129,124 @@ impl Visits<'_> {
     fn shares<T: Stored + Into<u64>>(
         &self,
         lengths: &ScratchArray<T>,
-        sums: Option<&ScratchArray<u64>>,
+        met: Option<&ScratchArray<u64>>,
     ) -> Result<ScratchArray<u32>> {
-        let mut lengths = lengths.reader();
-        let mut sums = sums.map(ScratchArray::reader);
-        self.write(|| {
-            let Some(length) = lengths.next()? else { return Ok(None) };
-            let own = match &mut sums {
-                Some(sums) => sums.next()?.unwrap_or(0) as f64,
-                None => UNIT,
-            };
-            let picked = (PICKED / (length.into() as f64).max(1.0)).min(1.0);
-            Ok(Some(((own * picked) as f32).to_bits()))
-        })
-    }
-
-    /// Sums for every node what the owners of lists pass on to it.
-    fn pass_on(&self, shares: &NumberTable) -> Result<ScratchArray<u64>> {
-        let budget = self.workspace.budget();
-        let batches = shares.needs_batches().then(|| Batches::new(budget)).transpose()?;
-        let workers = self.log.workers();
-        let granted = budget.free() / 2;
-        let all = self.limit.saturating_mul(8);
-        let lanes = if all.saturating_mul(workers as u64) <= granted { workers } else { 1 };
-        let window = (granted / 8).max(LEAST_WINDOW).min(self.limit);
-        let bytes = window * 8 * lanes as u64 + (PIECE * 8 * workers + IO_BYTES) as u64;
-        let _reserved = budget.reserve(bytes, "what nodes pass on")?;
-        let total = self.log.rows().saturating_mul(self.limit.div_ceil(window.max(1)));
-        let stage = Mutex::new(Stage::new(self.observer, "following edges", total));
-        let file = self.workspace.scratch("visits")?;
+        let (_buffers, file) = self.buffers(2, "shares")?;
+        let (mut lengths, mut met) = (lengths.reader(), met.map(ScratchArray::reader));
         let mut buffer = PageBuffer::new(IO_BYTES);
         let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-        for window in windows(self.limit, window) {
-            let sums = self.sums_of(window, shares, batches.as_ref(), lanes, &stage)?;
-            sums.iter().try_for_each(|sum| writer.push(sum.load(Ordering::Relaxed)))?;
+        let unit = unit(self.limit);
+        while let Some(length) = lengths.next()? {
+            let own = match &mut met {
+                Some(met) => met.next()?.unwrap_or(0) as f64,
+                None => unit,
+            };
+            writer.push(share(own, length.into()).to_bits())?;
         }
         let count = writer.finish()?;
         Ok(ScratchArray::new(file, count))
     }
 
-    fn sums_of(
-        &self,
-        window: Range<u64>,
-        shares: &NumberTable,
-        batches: Option<&Batches>,
-        lanes: usize,
-        stage: &Mutex<Stage<'_>>,
-    ) -> Result<Vec<AtomicU64>> {
-        let length = (window.end - window.start) as usize;
-        let lane = || -> Vec<AtomicU64> {
-            let mut sums = Vec::with_capacity(length);
-            prefer_huge_pages(&mut sums);
-            sums.extend(std::iter::repeat_with(AtomicU64::default).take(length));
-            sums
-        };
-        let mut sums: Vec<Vec<AtomicU64>> = (0..lanes).map(|_| lane()).collect();
-        let is_shared = lanes < self.log.workers();
-        let next = AtomicUsize::new(0);
-        let start = || {
-            let lane = if is_shared { 0 } else { next.fetch_add(1, Ordering::Relaxed) };
-            (lane, Vec::with_capacity(PIECE))
-        };
-        self.log.replay_with(stage, start, |(lane, looked_up), chunk| {
-            let adding = Adding { sums: &sums[*lane], first: window.start, is_shared };
-            self.follow(&chunk, &adding, shares, batches, looked_up)
-        })?;
-        let total = sums.swap_remove(0);
-        for lane in &sums {
-            for (sum, more) in total.iter().zip(lane) {
-                sum.fetch_add(more.load(Ordering::Relaxed), Ordering::Relaxed);
-            }
-        }
-        Ok(total)
+    /// A file to write to, and memory for its buffer and those of some readers.
+    fn buffers(&self, readers: usize, kind: &str) -> Result<(Reservation, Box<dyn OutputFile>)> {
+        let bytes = ((readers + 1) * (IO_BYTES + PAGE)) as u64;
+        let reserved = self.workspace.budget().reserve(bytes, "what nodes pass on")?;
+        Ok((reserved, self.workspace.scratch(kind)?))
     }
 
-    /// Passes on what the owners of the lists of a chunk have.
-    fn follow(
-        &self,
-        chunk: &EdgeChunk<'_>,
-        adding: &Adding<'_>,
-        shares: &NumberTable,
-        batches: Option<&Batches>,
-        piece: &mut Vec<u64>,
-    ) -> Result<()> {
+    /// Sums up for every node what the owners of lists pass on to it.
+    fn pass_on(&self, shares: &NumberTable) -> Result<ScratchArray<u64>> {
+        let budget = self.workspace.budget();
+        let batches = shares.needs_batches().then(|| Batches::new(budget)).transpose()?;
+        let piece = batches.as_ref().map_or(0, |batches| batches.questions().min(PIECE));
+        let bytes = 2 * size_of::<u64>() * piece * self.log.workers();
+        let _pieces = budget.reserve(bytes as u64, "looking up what nodes pass on")?;
+        let names = ("what nodes are passed on", "following edges");
+        let tally = Tally::new::<AtomicU64>(budget, self.log, self.limit, names, self.observer)?;
+        let hop = Hop { heat: self.heat, shares, batches: batches.as_ref(), piece };
+        let start = || (Vec::with_capacity(piece), Vec::with_capacity(piece));
+        tally.to_file(self.workspace, "visits", start, |asked, sums, chunk| {
+            hop.follow(asked, sums, &chunk)
+        })
+    }
+}
+
+/// Owners of lists, and neighbours in them.
+type Asked = (Vec<u64>, Vec<u64>);
+type Sums<'a> = Raised<'a, AtomicU64>;
+
+/// One step from the owners of lists to their neighbours.
+struct Hop<'a> {
+    heat: Heat,
+    /// What each node passes on.
+    shares: &'a NumberTable,
+    batches: Option<&'a Batches>,
+    /// Edges that are looked up together.
+    piece: usize,
+}
+
+impl Hop<'_> {
+    fn follow(&self, asked: &mut Asked, sums: &Sums<'_>, chunk: &EdgeChunk<'_>) -> Result<()> {
         match chunk.ids {
-            ChunkIds::Narrow(sources, to) => {
-                self.follow_ids(sources, to, adding, shares, batches, piece)
-            }
-            ChunkIds::Wide(sources, to) => {
-                self.follow_ids(sources, to, adding, shares, batches, piece)
-            }
+            ChunkIds::Narrow(sources, to) => self.follow_ids(asked, sums, sources, to),
+            ChunkIds::Wide(sources, to) => self.follow_ids(asked, sums, sources, to),
         }
     }
 
     fn follow_ids<T: Copy + Into<u64>>(
         &self,
+        asked: &mut Asked,
+        sums: &Sums<'_>,
         sources: &[T],
         destinations: &[T],
-        adding: &Adding<'_>,
-        shares: &NumberTable,
-        batches: Option<&Batches>,
-        piece: &mut Vec<u64>,
     ) -> Result<()> {
-        // Whoever comes back to a node meets nobody new, so self loops pass nothing on.
-        let (owners, others) = match self.heat.end {
-            End::Source => (destinations, sources),
-            End::Destination | End::Both => (sources, destinations),
-        };
-        if let Some(shares) = shares.as_narrow() {
-            for (&owner, &other) in owners.iter().zip(others) {
-                let (owner, other): (u64, u64) = (owner.into(), other.into());
-                if owner != other {
-                    adding.add(other, shares[owner as usize]);
-                }
-            }
-            return Ok(());
+        if self.heat.end != End::Destination {
+            self.from_owners(asked, sums, destinations, sources)?;
         }
-        for (owners, others) in owners.chunks(PIECE).zip(others.chunks(PIECE)) {
-            piece.clear();
-            piece.extend(owners.iter().map(|&owner| owner.into()));
-            shares.look_up(piece, batches)?;
-            for ((&share, &owner), &other) in piece.iter().zip(owners).zip(others) {
-                let (owner, other): (u64, u64) = (owner.into(), other.into());
-                if owner != other {
-                    adding.add(other, share as u32);
-                }
-            }
+        if self.heat.end != End::Source {
+            self.from_owners(asked, sums, sources, destinations)?;
         }
         Ok(())
     }
 
-    /// Writes values until there are no more.
-    fn write(&self, mut next: impl FnMut() -> Result<Option<u32>>) -> Result<ScratchArray<u32>> {
-        let file = self.workspace.scratch("shares")?;
-        let mut buffer = PageBuffer::new(IO_BYTES);
-        let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-        while let Some(value) = next()? {
-            writer.push(value)?;
+    /// Whoever comes back to a node meets nobody new, so self loops pass nothing on.
+    fn from_owners<T: Copy + Into<u64>>(
+        &self,
+        asked: &mut Asked,
+        sums: &Sums<'_>,
+        owners: &[T],
+        neighbours: &[T],
+    ) -> Result<()> {
+        let edges = owners.iter().zip(neighbours);
+        let edges = edges.map(|(&owner, &neighbour)| (owner.into(), neighbour.into()));
+        let edges = edges.filter(|(owner, neighbour)| owner != neighbour);
+        if let Some(shares) = self.shares.as_narrow() {
+            edges.for_each(|(owner, neighbour)| pass(sums, neighbour, shares[owner as usize]));
+            return Ok(());
         }
-        let count = writer.finish()?;
-        Ok(ScratchArray::new(file, count))
+        for (owner, neighbour) in edges.filter(|&(_, neighbour)| sums.has(neighbour)) {
+            asked.0.push(owner);
+            asked.1.push(neighbour);
+            if asked.0.len() == self.piece {
+                self.look_up(asked, sums)?;
+            }
+        }
+        self.look_up(asked, sums)
+    }
+
+    fn look_up(&self, (owners, neighbours): &mut Asked, sums: &Sums<'_>) -> Result<()> {
+        self.shares.look_up(owners, self.batches)?;
+        for (share, neighbour) in owners.drain(..).zip(neighbours.drain(..)) {
+            pass(sums, neighbour, share as u32);
+        }
+        Ok(())
     }
 }
 
-/// Sums of a window of ids.
-struct Adding<'a> {
-    sums: &'a [AtomicU64],
-    first: u64,
-    /// Whether other threads add to them too.
-    is_shared: bool,
-}
-
-impl Adding<'_> {
-    /// Adds a share, given as the bits of a float, to the sum of an id if it is in the window.
-    #[inline(always)]
-    fn add(&self, id: u64, share: u32) {
-        let place = usize::try_from(id.wrapping_sub(self.first)).unwrap_or(usize::MAX);
-        let Some(sum) = self.sums.get(place) else { return };
-        let more = f32::from_bits(share) as u64;
-        if self.is_shared {
-            sum.fetch_add(more, Ordering::Relaxed);
-        } else {
-            sum.store(sum.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
-        }
-    }
-}
-
-fn windows(limit: u64, window: u64) -> impl Iterator<Item = Range<u64>> {
-    (0..limit).step_by(window.max(1) as usize).map(move |start| start..limit.min(start + window))
+/// Passes on a share, given as the bits of a float.
+#[inline(always)]
+fn pass(sums: &Sums<'_>, neighbour: u64, share: u32) {
+    sums.raise(neighbour, f32::from_bits(share) as u64);
 }
 
 #[cfg(test)]
@@ -297,5 +266,16 @@ mod tests {
             }
         }
         assert_eq!(rounded(u64::MAX) >> 8, 64);
+    }
+
+    #[test]
+    fn no_sum_can_exceed_its_type() {
+        // All that all nodes have, times what three hops make of it, in one place.
+        for limit in [1, 2, 1000, u64::from(u32::MAX), 1 << 32, 1 << 33, 1 << 40, 1 << 51] {
+            let most = limit as f64 * unit(limit) * (PICKED + PICKED.powi(2) + PICKED.powi(3));
+            assert!(most < 2.0_f64.powi(63), "{limit}");
+            assert!(unit(limit) >= 1.0);
+        }
+        assert_eq!(unit(1 << 31), 2.0_f64.powi(DIGITS as i32));
     }
 }
