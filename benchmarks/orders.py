@@ -23,7 +23,9 @@ from benchmarks.graphmill_command import Graphmill
 from benchmarks.kept_files import KeptFiles
 from benchmarks.musts import Must
 
-ORDERS = ["none", "hot", "bfs", "community"]
+ORDERS = ["none", "hot", "visits", "bfs", "community"]
+#: Orders whose first rows are those that a loader holds; without one it goes by how often nodes are neighbours.
+HOTTEST_FIRST = ["hot", "visits"]
 #: Pages and the likes between them, in a folder beside the project; absent in most clones.
 FACEBOOK = Path(__file__).parents[2] / "shared" / "data" / "facebook" / "facebook_edges.csv"
 #: Rows of 128 x f32 in a block of 4 KiB.
@@ -52,7 +54,7 @@ class Blocks:
     """Blocks of 4 KiB a batch."""
 
     whole: float
-    #: Beside the rows that memory holds, for each budget; and of those, when so many batches are read together.
+    #: Beside the rows that a loader holds, for each budget; and of those, when so many batches are read together.
     beside: list[float]
     together: list[float]
 
@@ -140,13 +142,14 @@ class OrderInputs(KeptFiles):
 def count(plain: gm.Dataset, ordered: gm.Dataset, graph: Graph) -> Blocks:
     """Sample in one dataset, and look the nodes up in the other."""
     rng = np.random.default_rng(1)
-    heat = np.argsort(-neighbours_of(plain), kind="stable")
     batches = []
     for number in range(WINDOW):
         seeds = np.unique(rng.integers(0, plain.num_nodes, graph.batch))
         sample = plain.graph.sample(seeds, list(graph.fanouts), direction="in", seed=number)
         batches.append(np.asarray(sample.n_id))
     number_of = np.asarray(ordered.node_ids(np.arange(plain.num_nodes)))
+    by_heat = number_of if ordered.order in HOTTEST_FIRST else -neighbours_of(plain)
+    heat = np.argsort(by_heat, kind="stable")
     beside, together = [], []
     for budget in BUDGETS:
         held = np.zeros(plain.num_nodes, bool)
@@ -159,7 +162,7 @@ def count(plain: gm.Dataset, ordered: gm.Dataset, graph: Graph) -> Blocks:
 
 
 def neighbours_of(ds: gm.Dataset) -> Ids:
-    """How often each node occurs as an in-neighbour: what makes it hot."""
+    """How often each node occurs as an in-neighbour."""
     direction = "in" if ds.graph.is_undirected else "out"
     return np.asarray(ds.graph.degrees(np.arange(ds.num_nodes), direction=direction))
 

@@ -63,7 +63,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("order", ["none", "hot"])
+@pytest.mark.parametrize("order", ["none", "hot", "visits"])
 def test_memory_stays_within_the_budget(tmp_path: Path, large: Path, order: str) -> None:
     baseline, _ = peak_anonymous([sys.executable, "-c", "import graphmill, time; time.sleep(.1)"])
     budget = 64 * MIB
@@ -111,7 +111,7 @@ def tiny_disk(folder: Path, size: int) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("order", ["none", "hot"])
+@pytest.mark.parametrize("order", ["none", "hot", "visits"])
 def test_a_full_disk_leaves_the_old_dataset_and_nothing_else(tmp_path: Path, order: str) -> None:
     graphmill("generate", "rmat", tmp_path / "edges.csv", "--scale", 14, "--edges", "400k", "-q")
     np.save(tmp_path / "x.npy", np.ones((1 << 14, 32), dtype=np.float32))

@@ -12,7 +12,7 @@ import pytest
 import graphmill as gm
 from tests.command import graphmill
 
-ORDERS = ["hot", "bfs", "community"]
+ORDERS = ["hot", "visits", "bfs", "community"]
 
 
 def lists(ds: gm.Dataset, direction: str, names: list[Any]) -> list[tuple[Any, ...]]:
@@ -144,7 +144,7 @@ def test_communities_need_fewer_blocks_than_the_order_of_the_source(tmp_path: Pa
     ("arguments", "said"),
     [
         (("--order", "none"), "build the dataset from it again"),
-        (("--order", "sideways"), "none of none, hot, bfs, community"),
+        (("--order", "sideways"), "none of none, hot, visits, bfs, community"),
         ((), "--order"),
     ],
 )

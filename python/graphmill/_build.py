@@ -68,9 +68,10 @@ def build(
         times: Times of edges in memory; ``time_column`` names those of files and tables.
         undirected: Store each edge both ways in one set of lists.
         direction: ``"both"`` (default), ``"out"`` or ``"in"``: which lists a directed graph stores.
-        order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that sampling meets most,
-            ``"bfs"`` so that neighbours follow each other, ``"community"`` so that those lie together that are linked
-            among each other.
+        order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that are neighbours most
+            often, ``"visits"`` those that sampling meets most in several hops (fewer blocks than ``"hot"`` where edges
+            lead one way), ``"bfs"`` so that neighbours follow each other, ``"community"`` so that those lie together
+            that are linked among each other.
         encoding: ``"i32"``, ``"i64"``, ``"packed"`` (few bits an edge, no view of ``indices``) or ``"auto"`` (the
             narrower one that fits; packed if that would fill more than a quarter of the machine's memory).
         neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.

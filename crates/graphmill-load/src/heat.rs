@@ -1,6 +1,6 @@
 //! Which rows sampling will want most often.
 //! Hot rows are chosen by it once per loader, before the first window. The best sources come first: nodes that are in
-//! hot order already, the number of lists that a node stands in, the batches that were sampled. It reads topology and
+//! such an order already, the number of lists that a node stands in, the batches that were sampled. It reads topology and
 //! no rows.
 
 use crate::Result;
@@ -11,6 +11,8 @@ use graphmill_store::{Dataset, StoredOffsets};
 
 /// Degrees above this are all counted as this.
 const MOST_DEGREE: u64 = (1 << 16) - 1;
+/// Orders of a dataset that put the hottest nodes first.
+const HOTTEST_FIRST: [&str; 2] = ["hot", "visits"];
 
 /// How the hottest nodes are found.
 #[derive(Debug)]
@@ -27,8 +29,9 @@ pub(crate) enum Heat {
 impl Heat {
     /// The best way that a dataset offers to those who follow its edges in one direction.
     pub(crate) fn of(dataset: &Dataset, followed: Direction) -> Self {
-        // Nodes are put in hot order for message passing, which follows in-edges.
-        if dataset.manifest().order == "hot" && followed == Direction::In {
+        // Nodes are put in such an order for message passing, which follows in-edges.
+        let order = &*dataset.manifest().order;
+        if HOTTEST_FIRST.contains(&order) && followed == Direction::In {
             return Heat::Order;
         }
         let other = if followed == Direction::In { Direction::Out } else { Direction::In };
@@ -154,6 +157,25 @@ mod tests {
         let (offsets, neighbours) = (offsets.len() as u64, 24);
         shape.packed = vec![PackedLengths { offsets, neighbours }];
         Header::for_graph(&shape).unwrap().graph_layout().unwrap().directions[0]
+    }
+
+    #[test]
+    fn only_orders_that_put_the_hottest_first_are_trusted_and_only_along_in_edges() {
+        let folder = tempfile::tempdir().unwrap();
+        for order in ["none", "hot", "visits", "bfs", "community"] {
+            let path = folder.path().join(order);
+            let edges = graphmill_ingest::MemoryEdges::new(&[0, 1], &[1, 2], None).unwrap();
+            let budget = graphmill_disk::Budget::new(1 << 20);
+            let mut writer = graphmill_ingest::DatasetWriter::begin(&path, false).unwrap();
+            writer.graph(&edges, &graphmill_ingest::GraphOptions::new(), &budget).unwrap();
+            writer.order(order).unwrap();
+            writer.publish().unwrap();
+            let dataset = Dataset::open(&path, budget).unwrap();
+            let heat = |direction| Heat::of(&dataset, direction);
+            let is_trusted = matches!(heat(Direction::In), Heat::Order);
+            assert_eq!(is_trusted, order == "hot" || order == "visits", "{order}");
+            assert!(matches!(heat(Direction::Out), Heat::Degrees(_)), "{order}");
+        }
     }
 
     fn hottest(counts: &[u64], most: usize) -> Vec<u64> {

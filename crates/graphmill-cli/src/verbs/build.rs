@@ -60,8 +60,9 @@ pub struct Flags {
     /// A list of nodes by their ids, or a mask
     #[arg(long, value_name = "NAME=FILE", value_parser = named_file)]
     split: Vec<(String, PathBuf)>,
-    /// How nodes are numbered: none keeps their ids, hot puts those first that sampling meets most,
-    /// bfs neighbours behind each other, community those together that are linked among each other
+    /// How nodes are numbered: none keeps their ids, hot puts those first that are neighbours most
+    /// often, visits those that sampling meets most in several hops, bfs neighbours behind each
+    /// other, community those together that are linked among each other
     #[arg(long, value_name = "ORDER", default_value = "none")]
     order: NodeOrder,
     /// Ids are any integers: number the nodes, and keep the ids with them

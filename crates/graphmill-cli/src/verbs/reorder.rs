@@ -28,8 +28,9 @@ pub struct Flags {
     dataset: PathBuf,
     /// The folder to write to
     out: PathBuf,
-    /// How nodes are numbered: hot puts those first that sampling meets most, bfs neighbours behind
-    /// each other, community those together that are linked among each other
+    /// How nodes are numbered: hot puts those first that are neighbours most often, visits those
+    /// that sampling meets most in several hops, bfs neighbours behind each other, community those
+    /// together that are linked among each other
     #[arg(long, value_name = "ORDER")]
     order: NodeOrder,
     #[command(flatten)]

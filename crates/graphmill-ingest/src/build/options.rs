@@ -24,6 +24,8 @@ pub enum NodeOrder {
     None,
     /// Those that occur most often as neighbours come first.
     Hot,
+    /// Those that sampling is expected to meet most often, whoever it comes from, come first.
+    Visits,
     /// Neighbours follow each other, breadth first.
     Bfs,
     /// Nodes that are linked among each other lie together, the hottest of each community first.
@@ -31,14 +33,15 @@ pub enum NodeOrder {
 }
 
 impl NodeOrder {
-    const ALL: [NodeOrder; 4] =
-        [NodeOrder::None, NodeOrder::Hot, NodeOrder::Bfs, NodeOrder::Community];
+    const ALL: [NodeOrder; 5] =
+        [NodeOrder::None, NodeOrder::Hot, NodeOrder::Visits, NodeOrder::Bfs, NodeOrder::Community];
 
     /// What users and the manifest call it.
     pub fn name(self) -> &'static str {
         match self {
             NodeOrder::None => "none",
             NodeOrder::Hot => "hot",
+            NodeOrder::Visits => "visits",
             NodeOrder::Bfs => "bfs",
             NodeOrder::Community => "community",
         }
@@ -51,6 +54,7 @@ impl NodeOrder {
         match self {
             NodeOrder::None => None,
             NodeOrder::Hot => Some(Order::Heat(heat)),
+            NodeOrder::Visits => Some(Order::Visits(heat)),
             NodeOrder::Bfs => Some(Order::Bfs),
             NodeOrder::Community => Some(Order::Community(heat)),
         }
@@ -62,7 +66,7 @@ impl FromStr for NodeOrder {
 
     fn from_str(text: &str) -> Result<Self> {
         NodeOrder::ALL.into_iter().find(|order| order.name() == text).ok_or_else(|| {
-            let problem = format!("{text:?} is none of none, hot, bfs, community");
+            let problem = format!("{text:?} is none of none, hot, visits, bfs, community");
             Error::request("order", problem)
         })
     }

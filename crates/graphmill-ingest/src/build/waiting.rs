@@ -94,7 +94,7 @@ impl Waiting {
     }
 }
 
-/// The order that is wished for. A node is as hot as it occurs often in the lists that sampling will follow.
+/// The order that is wished for; heat is what sampling will meet in the lists that it will follow.
 fn order(edges: &EdgeBuilder<'_>) -> Option<Order> {
     let end = match edges.options.topology.directions {
         Directions::In | Directions::OutAndIn => End::Source,

@@ -1,18 +1,17 @@
 //! Numbers by heat: the node that occurs most often is 0, and of equals the smaller id comes first.
-//! Counting passes over the log fill a window of counts that fits into memory; a histogram of the
-//! counts then tells every id its number in one pass from the first id to the last. It must not know
-//! what ids were before they were ranks.
+//! Every edge of the log is counted; a histogram of the counts then tells every id its number in one
+//! pass from the first id to the last. It must not know what ids were before they were ranks.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use graphmill_disk::{PageBuffer, Reservation};
 
 use super::edge_log::EdgeLog;
 use super::number_table::{NumberTable, is_narrow};
-use super::occurrences::{Counter, End, Heat, count};
+use super::occurrences::{End, Heat};
 use super::scratch_array::{ArrayWriter, IO_BYTES, PAGE, ScratchArray, Stored, values_mut};
+use super::tally::{Counter, Tally};
 use super::workspace::Workspace;
 use crate::progress::{Observer, Stage};
 use crate::{Error, Result};
@@ -21,7 +20,7 @@ use crate::{Error, Result};
 const FREQUENT: usize = 1 << 14;
 /// Bytes that a count of the others takes in the map.
 const ENTRY: u64 = 64;
-/// The smallest window of counts or of numbers.
+/// The smallest window of numbers.
 const LEAST_WINDOW: u64 = 1 << 13;
 /// Ids read at a time.
 const PIECE: u64 = 1 << 13;
@@ -40,7 +39,7 @@ pub(super) fn check_density(log: &EdgeLog) -> Result<()> {
     Ok(())
 }
 
-/// Numbers all ids below `limit`, which no id of the log reaches.
+/// Numbers all ids below `limit`, which no id of the log reaches, by how often they occur.
 pub(super) fn number(
     workspace: &Workspace,
     log: &EdgeLog,
@@ -53,6 +52,32 @@ pub(super) fn number(
     if counted < 1 << 32 { order.run::<AtomicU32>() } else { order.run::<AtomicU64>() }
 }
 
+/// Numbers ids by their counts, the largest first.
+pub(super) fn by_counts<T: Stored + Into<u64>>(
+    workspace: &Workspace,
+    counts: &ScratchArray<T>,
+) -> Result<NumberTable> {
+    let budget = workspace.budget();
+    let _buffers =
+        budget.reserve(2 * (IO_BYTES + PAGE) as u64, "numbering nodes by their counts")?;
+    let mut starts = Starts::new(workspace)?;
+    each(counts, |count| starts.add(count.into()))?;
+    starts.accumulate();
+    let file = workspace.scratch("numbers")?;
+    let mut buffer = PageBuffer::new(IO_BYTES);
+    if is_narrow(counts.count()) {
+        let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
+        each(counts, |count| writer.push(starts.next(count.into()) as u32))?;
+        let count = writer.finish()?;
+        NumberTable::narrow(ScratchArray::new(file, count), budget)
+    } else {
+        let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
+        each(counts, |count| writer.push(starts.next(count.into())))?;
+        let count = writer.finish()?;
+        NumberTable::wide(ScratchArray::new(file, count), budget)
+    }
+}
+
 struct HotOrder<'a> {
     workspace: &'a Workspace,
     log: &'a EdgeLog,
@@ -63,73 +88,34 @@ struct HotOrder<'a> {
 
 impl HotOrder<'_> {
     fn run<C: Counter>(&self) -> Result<NumberTable> {
-        let budget = self.workspace.budget();
-        let mut starts = Starts::new(self.workspace)?;
-        let (granted, width) = (budget.free() / 2, size_of::<C>() as u64);
-        let all = self.limit.saturating_mul(width);
-        let lanes = if all.saturating_mul(self.log.workers() as u64) <= granted {
-            self.log.workers()
-        } else {
-            1
-        };
-        let window = if all <= granted { self.limit } else { (granted / width).max(LEAST_WINDOW) };
-        let bytes = window.saturating_mul(width).saturating_mul(lanes as u64);
-        let mut reserved = budget.reserve(bytes, "counting how often nodes occur")?;
-        let passes = self.limit.div_ceil(window.max(1));
-        let total = self.log.rows().saturating_mul(passes);
-        let stage = Mutex::new(Stage::new(self.observer, "counting occurrences", total));
-        if window == self.limit && width == 4 && is_narrow(self.limit) {
-            let counts: Vec<C> = count(self.log, self.heat, 0..self.limit, lanes, &stage)?;
-            for count in &counts {
-                starts.add(count.value().into())?;
-            }
-            starts.accumulate();
-            // Counts and numbers are equally wide, so the numbers take the place of the counts.
-            let number = |count: C| starts.next(count.value().into()) as u32;
-            let numbers: Vec<u32> = counts.into_iter().map(number).collect();
-            reserved.resize(self.limit * width)?;
-            return Ok(NumberTable::Narrow { values: numbers, _reserved: reserved });
+        let HotOrder { workspace, log, heat, observer, limit } = *self;
+        let names = ("counting how often nodes occur", "counting occurrences");
+        let tally = Tally::new::<C>(workspace.budget(), log, limit, names, observer)?;
+        if !tally.is_whole() || size_of::<C>() > 4 || !is_narrow(limit) {
+            let counts = tally.to_file::<C, ()>(
+                workspace,
+                "counts",
+                || (),
+                |(), raised, chunk| {
+                    heat.count(raised, &chunk);
+                    Ok(())
+                },
+            )?;
+            return by_counts(workspace, &counts);
         }
-        let counts = self.count_to_file::<C>(window, lanes, &stage, &mut starts)?;
-        drop(reserved);
+        let mut starts = Starts::new(workspace)?;
+        let (counts, reserved) = tally.whole::<C>(|raised, chunk| {
+            heat.count(raised, &chunk);
+            Ok(())
+        })?;
+        for count in &counts {
+            starts.add(count.value().into())?;
+        }
         starts.accumulate();
-        let file = self.workspace.scratch("numbers")?;
-        let mut buffer = PageBuffer::new(IO_BYTES);
-        if is_narrow(self.limit) {
-            let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-            each(&counts, |count| writer.push(starts.next(count.into()) as u32))?;
-            let count = writer.finish()?;
-            NumberTable::narrow(ScratchArray::new(file, count), budget)
-        } else {
-            let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-            each(&counts, |count| writer.push(starts.next(count.into())))?;
-            let count = writer.finish()?;
-            NumberTable::wide(ScratchArray::new(file, count), budget)
-        }
-    }
-
-    fn count_to_file<C: Counter>(
-        &self,
-        window: u64,
-        lanes: usize,
-        stage: &Mutex<Stage<'_>>,
-        starts: &mut Starts,
-    ) -> Result<ScratchArray<C::Value>> {
-        let file = self.workspace.scratch("counts")?;
-        let mut buffer = PageBuffer::new(IO_BYTES);
-        let mut writer = ArrayWriter::new(&*file, 0, &mut buffer);
-        let mut first = 0;
-        while first < self.limit {
-            let end = self.limit.min(first.saturating_add(window));
-            let counts: Vec<C> = count(self.log, self.heat, first..end, lanes, stage)?;
-            for count in &counts {
-                starts.add(count.value().into())?;
-                writer.push(count.value())?;
-            }
-            first = end;
-        }
-        let count = writer.finish()?;
-        Ok(ScratchArray::new(file, count))
+        // Counts and numbers are equally wide, so the numbers take the place of the counts.
+        let number = |count: C| starts.next(count.value().into()) as u32;
+        let numbers: Vec<u32> = counts.into_iter().map(number).collect();
+        Ok(NumberTable::Narrow { values: numbers, _reserved: reserved })
     }
 }
 

@@ -31,8 +31,10 @@ mod replay;
 mod runs;
 mod scratch_array;
 mod symmetric_lists;
+mod tally;
 #[cfg(test)]
 mod tests;
+mod visits;
 mod workspace;
 
 pub(crate) use edge_log::EdgeLog;
@@ -94,6 +96,8 @@ pub(crate) enum Order {
     /// By descending heat; of equally hot ones the smaller id, or the name that comes first, has the
     /// smaller number.
     Heat(Heat),
+    /// By how often sampling is expected to meet them; equals as above.
+    Visits(Heat),
     /// Breadth first from the node with most neighbours.
     Bfs,
     /// By community, and within it by heat.
@@ -120,6 +124,7 @@ impl Order {
     ) -> Result<NumberTable> {
         match self {
             Order::Heat(heat) => hot_order::number(workspace, log, limit, heat, observer),
+            Order::Visits(heat) => visits::number(workspace, log, limit, heat, observer),
             Order::Bfs => {
                 let lists = SymmetricLists::of(workspace, log, limit, observer)?;
                 bfs_order::number(workspace, &lists, observer)

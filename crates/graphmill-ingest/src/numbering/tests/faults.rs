@@ -38,8 +38,9 @@ fn number(files: Arc<dyn FileSystem>, folder: &std::path::Path, named: bool) -> 
         }
         Numbering::mapped(&workspace, collector.finish(None)?)?
     };
+    // The order that writes and reads most.
     let (numbering, log) =
-        numbering.ordered(writer.finish()?, Order::Heat(Heat::at(End::Source)), None)?;
+        numbering.ordered(writer.finish()?, Order::Visits(Heat::at(End::Source)), None)?;
     let edges = replayed(columns, log.rows(), |stage, take| numbering.replay(&log, stage, take))?;
     let mut all = [edges.sources, edges.destinations].concat();
     let count = numbering.count();

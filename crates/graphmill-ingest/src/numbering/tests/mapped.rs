@@ -61,7 +61,7 @@ proptest! {
         nodes in prop_oneof![1_u64..50, 1000_u64..120_000],
         shift in prop_oneof![Just(0_u32), Just(20), Just(2)],
         more in proptest::collection::vec(0_u64..(1 << 63) - 1, 0..50),
-        heat in proptest::option::of(any_end()),
+        order in proptest::option::of(any_sort()),
         memory in prop_oneof![Just(1_u64 << 20), Just(2 << 20), Just(64 << 20)],
         threads in 1_usize..5,
     ) {
@@ -86,10 +86,10 @@ proptest! {
             let keys = originals(&numbering, count).unwrap();
             assert!(keys.iter().copied().eq(ranks.keys().map(|&id| id as i64)));
             assert!(numbering.original_ids(count + 1).is_err());
-            let Some(heat) = heat else { return };
-            let (numbering, log) = numbering.ordered(log, Order::Heat(heat), None).unwrap();
+            let Some(order) = order else { return };
+            let (numbering, log) = numbering.ordered(log, order, None).unwrap();
             let ranked = edges.renumbered(&ranks);
-            let numbers = numbers_by_heat(&ranked.occurrences(count, heat));
+            let numbers = numbers_by_count(&ranked.counts(count, order));
             let numbers: BTreeMap<u64, u64> =
                 ranks.iter().map(|(&id, rank)| (id, numbers[rank])).collect();
             assert_eq!(replay(&numbering, &log).unwrap(), edges.renumbered(&numbers));

@@ -65,10 +65,50 @@ impl Edges {
         }
         counts
     }
+
+    /// How often a sampler is expected to meet every id below `limit` in three hops, rounded.
+    fn visits(&self, limit: u64, heat: Heat) -> Vec<u64> {
+        // From the owner of a list to a neighbour in it.
+        let mut steps: Vec<(usize, usize)> = Vec::new();
+        for (&source, &to) in self.sources.iter().zip(&self.destinations) {
+            if heat.skip_self_loops && source == to {
+                continue;
+            }
+            if heat.end != End::Destination {
+                steps.push((to as usize, source as usize));
+            }
+            if heat.end != End::Source {
+                steps.push((source as usize, to as usize));
+            }
+        }
+        let mut lengths = vec![0.0; limit as usize];
+        steps.iter().for_each(|&(owner, _)| lengths[owner] += 1.0);
+        let mut here = vec![1_u64 << 20; limit as usize];
+        let mut all = vec![0; limit as usize];
+        for _ in 0..3 {
+            let mut next = vec![0; limit as usize];
+            for &(owner, neighbour) in steps.iter().filter(|(owner, other)| owner != other) {
+                let picked = f64::min(10.0 / lengths[owner], 1.0);
+                next[neighbour] += (here[owner] as f64 * picked) as f32 as u64;
+            }
+            all.iter_mut().zip(&next).for_each(|(all, met)| *all += met);
+            here = next;
+        }
+        all.into_iter().map(|met| visits::rounded(met).into()).collect()
+    }
+
+    /// What an order sorts the ids below `limit` by.
+    fn counts(&self, limit: u64, order: Order) -> Vec<u64> {
+        match order {
+            Order::Heat(heat) => self.occurrences(limit, heat),
+            Order::Visits(heat) => self.visits(limit, heat),
+            Order::Bfs | Order::Community(_) => panic!("{order:?} does not sort"),
+        }
+    }
 }
 
 /// The number of every id: most frequent first, then by id.
-fn numbers_by_heat(counts: &[u64]) -> BTreeMap<u64, u64> {
+fn numbers_by_count(counts: &[u64]) -> BTreeMap<u64, u64> {
     let mut ids: Vec<u64> = (0..counts.len() as u64).collect();
     ids.sort_by_key(|&id| (std::cmp::Reverse(counts[id as usize]), id));
     ids.into_iter().zip(0..).collect()
@@ -212,6 +252,12 @@ fn places(bench: &Bench, numbering: &Numbering, num_nodes: u64) -> Option<Vec<u6
 fn any_end() -> impl Strategy<Value = Heat> {
     let end = prop_oneof![Just(End::Source), Just(End::Destination), Just(End::Both)];
     (end, any::<bool>()).prop_map(|(end, skip_self_loops)| Heat { end, skip_self_loops })
+}
+
+/// Orders that sort by a count.
+fn any_sort() -> impl Strategy<Value = Order> {
+    (any_end(), any::<bool>())
+        .prop_map(|(heat, visits)| if visits { Order::Visits(heat) } else { Order::Heat(heat) })
 }
 
 fn any_columns() -> impl Strategy<Value = LogColumns> {

@@ -89,7 +89,7 @@ proptest! {
     fn names_become_their_places_by_bytes(
         rows in 0_u64..12_000,
         nodes in prop_oneof![1_u64..50, 1000_u64..60_000],
-        heat in proptest::option::of(any_end()),
+        order in proptest::option::of(any_sort()),
         memory in prop_oneof![Just(2_u64 << 20), Just(64 << 20)],
         long in proptest::option::of(0_usize..65_537),
         threads in 1_usize..5,
@@ -121,9 +121,9 @@ proptest! {
                 replayed(COLUMNS, log.rows(), |stage, take| numbering.replay(log, stage, take))
             };
             assert_eq!(replay(&numbering, &log).unwrap(), ranked);
-            let Some(heat) = heat else { return };
-            let (numbering, log) = numbering.ordered(log, Order::Heat(heat), None).unwrap();
-            let all = numbers_by_heat(&ranked.occurrences(count, heat));
+            let Some(order) = order else { return };
+            let (numbering, log) = numbering.ordered(log, order, None).unwrap();
+            let all = numbers_by_count(&ranked.counts(count, order));
             check(&bench, &numbering, &ranks, &|rank| all[&rank]);
             assert_eq!(replay(&numbering, &log).unwrap(), ranked.renumbered(&all));
             let places = places(&bench, &numbering, count).unwrap();

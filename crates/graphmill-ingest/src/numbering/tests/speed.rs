@@ -90,9 +90,13 @@ fn heat_of_64_million_edges() {
                 push(&made, |chunk, _, _| log.push(chunk));
                 log.finish().unwrap()
             });
-            let plain = Numbering::plain(&bench.workspace).unwrap();
+            let heat = Heat::at(End::Source);
+            let plain = || Numbering::plain(&bench.workspace).unwrap();
+            let (numbering, log) =
+                timed("by visits", || plain().ordered(log, Order::Visits(heat), None).unwrap());
+            drop(numbering);
             let (numbering, log) = timed("count and number", || {
-                plain.ordered(log, Order::Heat(Heat::at(End::Source)), None).unwrap()
+                plain().ordered(log, Order::Heat(heat), None).unwrap()
             });
             timed("replay", || drain(&numbering, &log));
         }
