@@ -12,7 +12,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from benchmarks import features, ingest, orders, sampling, stores, training
+from benchmarks import features, ingest, orders, sampling, stores, topology, training
 
 SECTIONS = {
     "stores": stores,
@@ -20,6 +20,7 @@ SECTIONS = {
     "sampling": sampling,
     "features": features,
     "orders": orders,
+    "topology": topology,
     "training": training,
 }
 
