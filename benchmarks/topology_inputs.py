@@ -93,8 +93,7 @@ class TopologyInputs(KeptFiles):
     def _make(self, graph: Graph, target: Path) -> None:
         memory, directed = ("--memory", self.scale.memory), ("--direction", "in")
         if graph is RMAT:
-            shape = ("--scale", str(self.scale.power), "--edges", str(self.scale.edges))
-            self.graphmill.generate("rmat", target, *shape, *directed, *memory)
+            self.graphmill.generate("rmat", target, *self._rmat_shape(), *directed, *memory)
         elif graph is PAPERS:
             shape = ("--nodes", NODES[self.scale.name], "--features", "0")
             self.graphmill.generate("papers", target, *shape, *directed, *memory)
@@ -155,6 +154,17 @@ class TopologyInputs(KeptFiles):
             self._run(self.graphmill.build(target, source, *self.build_flags(), *flags))
 
         return topology_of(self._once("rmat-distinct", build))
+
+    def text(self) -> Path:
+        """The edges of the R-MAT graph as text, in the order in which they are drawn."""
+
+        def generate(target: Path) -> None:
+            self.graphmill.generate("rmat", target, *self._rmat_shape())
+
+        return self._once("rmat.csv", generate)
+
+    def _rmat_shape(self) -> list[str]:
+        return ["--scale", str(self.scale.power), "--edges", str(self.scale.edges)]
 
     def build_flags(self) -> list[str]:
         """What a build from the R-MAT graph is told besides: edges do not tell of nodes without any."""
