@@ -52,7 +52,7 @@ def table(bench: TopologyBench) -> None:
     """Measure all, then print them together."""
     rows = [
         row
-        for graph in bench.inputs.graphs()
+        for graph in bench.inputs.graphs(bench.graphs)
         for order in ORDERS
         for row in rows_of(bench, graph, order)
     ]

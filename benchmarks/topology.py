@@ -14,12 +14,12 @@ from typing import Any
 
 from benchmarks import encoding_table, list_lines, musts, packed_lines, size_lines
 from benchmarks.child import CORES
-from benchmarks.choices import add_choices
+from benchmarks.choices import add_choices, names_among
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.peers.installation import those_installed
 from benchmarks.peers.webgraph import WebGraph
 from benchmarks.topology_bench import TopologyBench
-from benchmarks.topology_inputs import SCALES, TopologyInputs
+from benchmarks.topology_inputs import GRAPHS, SCALES, TopologyInputs
 from benchmarks.topology_programs import Ours
 
 LINES = {
@@ -36,6 +36,12 @@ LINES = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
     add_choices(parser, [WebGraph.name], LINES, repeats=3)
+    parser.add_argument(
+        "--graphs",
+        type=names_among(GRAPHS),
+        default=list(GRAPHS),
+        help=f"which of {','.join(GRAPHS)} the table is for; all by default",
+    )
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -55,6 +61,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             ours=Ours(work / "peers"),
             inputs=inputs,
             webgraph=peers.get(WebGraph.name),
+            graphs=arguments.graphs,
             absent=absent,
             repeats=arguments.repeats,
             out=Path(out) / "run",

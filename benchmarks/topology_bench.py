@@ -54,6 +54,8 @@ class TopologyBench(RateBench):
     inputs: TopologyInputs
     #: None where it cannot be had or was not asked for.
     webgraph: WebGraph | None
+    #: Names of those that the table is for.
+    graphs: list[str]
 
     def in_turns(
         self, title: str, graph: Graph, stored: Mapping[str, Stored], residency: str

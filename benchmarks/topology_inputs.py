@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ ENCODINGS = ["i32", "i64", "packed"]
 RMAT = Graph("rmat", (15, 10, 5), 1024)
 PAPERS = Graph("papers", (15, 10, 5), 1024)
 PAGES = Graph("facebook", (15, 10), 64)
+GRAPHS = {graph.name: graph for graph in (RMAT, PAPERS, PAGES)}
 #: Seeds of a run: as many batches as this, where the graph has so many nodes with neighbours.
 BATCHES = 60
 HUB_DEGREE = 100_000
@@ -71,12 +72,12 @@ class TopologyInputs(KeptFiles):
         super().__init__(folder, scale.name, scale.disk)
         self.scale, self.graphmill = scale, graphmill
 
-    def graphs(self) -> list[Graph]:
-        """Those that are there."""
-        if FACEBOOK.exists():
-            return [RMAT, PAPERS, PAGES]
-        print("facebook: not here, so left out")
-        return [RMAT, PAPERS]
+    def graphs(self, names: Sequence[str]) -> list[Graph]:
+        """Those that are named and are there."""
+        if PAGES.name in names and not FACEBOOK.exists():
+            print(f"{PAGES.name}: not here, so left out")
+            names = [name for name in names if name != PAGES.name]
+        return [GRAPHS[name] for name in names]
 
     def dataset(self, graph: Graph, order: str) -> Path:
         """A graph in an order, its lists plain."""
