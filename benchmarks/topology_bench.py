@@ -64,7 +64,7 @@ class TopologyBench(RateBench):
 
         Those whose names begin with the same word hold the same lists, and must give the same samples.
         """
-        command = self.ours.in_turns(graph, stored, self.inputs.scale.rounds, residency)
+        command = self.ours.in_turns(graph, stored, residency)
         runs: list[dict[str, float]] = []
         for number in range(1, self.repeats + 1):
             for each in stored.values():

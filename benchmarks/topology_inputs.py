@@ -40,8 +40,6 @@ class TopologyScale:
     #: Nodes (as a power of two) and edges of the R-MAT graph.
     power: int
     edges: int
-    #: How often all batches are sampled by the clock.
-    rounds: int
     #: Batches that are sampled where pages come from disk.
     cold_batches: int
     #: What our commands may take while they make the inputs.
@@ -51,8 +49,8 @@ class TopologyScale:
 
 
 SCALES = {
-    "small": TopologyScale("small", 17, 1_000_000, 1, 10, "256MiB", 10**9),
-    "full": TopologyScale("full", 22, 64_000_000, 3, 30, "2GiB", 6 * 10**9),
+    "small": TopologyScale("small", 17, 1_000_000, 10, "256MiB", 10**9),
+    "full": TopologyScale("full", 22, 64_000_000, 30, "2GiB", 6 * 10**9),
 }
 
 

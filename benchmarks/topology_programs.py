@@ -45,7 +45,7 @@ def digest(sample):
 # What encodings differ by is less than what two processes differ by, so all take turns in one process. A turn is long
 # enough for each to bring its own lists into the processor's cache again.
 IN_TURNS = """
-files, batch, rounds, residency = sys.argv[2:]
+files, batch, residency = sys.argv[2:]
 files = json.loads(files)
 graphs = {name: gm.Graph(path, residency=residency) for name, (path, _) in files.items()}
 batches = {name: in_batches(seeds, batch) for name, (_, seeds) in files.items()}
@@ -63,8 +63,7 @@ def all_batches():
 
 all_batches()
 edges, seconds = dict.fromkeys(graphs, 0), dict.fromkeys(graphs, 0.0)
-for _ in range(int(rounds)):
-    all_batches()
+all_batches()
 told = {name: edges[name] / seconds[name] for name in graphs}
 digests = {name: digest(one(graph, 0, batches[name][0])) for name, graph in graphs.items()}
 tell(sum(edges.values()), sum(seconds.values()), rates=told, digests=digests)
@@ -130,12 +129,10 @@ class Ours(Programs):
     def install(self) -> None:
         """It is what runs the benchmarks."""
 
-    def in_turns(
-        self, graph: Graph, stored: Mapping[str, Stored], rounds: int, residency: str
-    ) -> Command:
+    def in_turns(self, graph: Graph, stored: Mapping[str, Stored], residency: str) -> Command:
         """Sample all batches from every file."""
         files = {name: (str(each.path), str(each.seeds)) for name, each in stored.items()}
-        return self._of(IN_TURNS, graph, json.dumps(files), graph.batch, rounds, residency)
+        return self._of(IN_TURNS, graph, json.dumps(files), graph.batch, residency)
 
     def limited(self, graph: Graph, stored: Stored, batches: int, group: Path) -> Command:
         """Sample some batches within a cgroup."""
