@@ -24,6 +24,11 @@ import graphmill as gm
 
 pool = ThreadPoolExecutor({CORES})
 
+def timed(work):
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
 def tell(amount, seconds, **more):
     print(json.dumps(dict(amount=amount, seconds=seconds, **more)))
 
@@ -42,31 +47,29 @@ def digest(sample):
     return hashlib.sha256(b"".join(np.asarray(part).tobytes() for part in parts)).hexdigest()
 """
 
-# What encodings differ by is less than what two processes differ by, so all take turns in one process. A turn is long
-# enough for each to bring its own lists into the processor's cache again.
+# What encodings differ by is less than what two processes differ by, so all take turns in one process. The median of
+# the turns is told: what else the machine does hits single turns. A turn is long enough for each to bring its own lists
+# into the processor's cache again.
 IN_TURNS = """
 files, batch, residency = sys.argv[2:]
 files = json.loads(files)
 graphs = {name: gm.Graph(path, residency=residency) for name, (path, _) in files.items()}
 batches = {name: in_batches(seeds, batch) for name, (_, seeds) in files.items()}
-edges, seconds = dict.fromkeys(graphs, 0), dict.fromkeys(graphs, 0.0)
 
 def turn(name, first):
     start = time.perf_counter()
-    edges[name] += several(graphs[name], first, batches[name][first : first + TURN])
-    seconds[name] += time.perf_counter() - start
+    edges = several(graphs[name], first, batches[name][first : first + TURN])
+    return edges / (time.perf_counter() - start)
 
-def all_batches():
-    for first in range(0, min(map(len, batches.values())), TURN):
-        for name in graphs:
-            turn(name, first)
+def all_turns():
+    firsts = range(0, min(map(len, batches.values())), TURN)
+    return [{name: turn(name, first) for name in graphs} for first in firsts]
 
-all_batches()
-edges, seconds = dict.fromkeys(graphs, 0), dict.fromkeys(graphs, 0.0)
-all_batches()
-told = {name: edges[name] / seconds[name] for name in graphs}
+all_turns()
+turns, seconds = timed(all_turns)
+rates = {name: float(np.median([rate[name] for rate in turns])) for name in graphs}
 digests = {name: digest(one(graph, 0, batches[name][0])) for name, graph in graphs.items()}
-tell(sum(edges.values()), sum(seconds.values()), rates=told, digests=digests)
+tell(len(turns), seconds, rates=rates, digests=digests)
 """
 
 # A process that enters a cgroup takes along what it has and leaves the bill behind, so that the limit holds for what it
@@ -81,9 +84,8 @@ with open(path, "rb", buffering=0) as file:
         pass
 graph = gm.Graph(path)
 several(graph, 0, batches[:2])
-start = time.perf_counter()
-edges = several(graph, 0, batches)
-tell(edges, time.perf_counter() - start, batches=len(batches), digest=digest(one(graph, 0, batches[0])))
+edges, seconds = timed(lambda: several(graph, 0, batches))
+tell(edges, seconds, batches=len(batches), digest=digest(one(graph, 0, batches[0])))
 """
 
 # Pages that somebody has mapped cannot be forgotten, so each batch opens the file anew. The kernel counts in read_bytes
@@ -104,16 +106,15 @@ read, seconds = 0, 0.0
 for number, seeds in enumerate(batches):
     forget()
     graph = gm.Graph(path, residency="mapped")
-    before, start = fetched(), time.perf_counter()
-    one(graph, number, seeds)
-    seconds += time.perf_counter() - start
+    before = fetched()
+    seconds += timed(lambda: one(graph, number, seeds))[1]
     read += fetched() - before
     del graph
 tell(len(batches), seconds, blocks=read / 4096 / len(batches))
 """
 
 #: Batches of a turn.
-TURN = 10
+TURN = 4
 
 
 class Ours(Programs):
