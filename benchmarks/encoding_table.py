@@ -1,6 +1,7 @@
 """The table of encodings: every graph in every order and encoding, by size, speed and blocks that cold batches read.
 
-It is printed as Markdown, since `docs/encodings.md` shows it.
+It is printed as Markdown, since `docs/encodings.md` shows it: speeds as multiples of one of them, which carry over to
+another machine. The rates themselves are shown by the contests before it.
 """
 
 from __future__ import annotations
@@ -38,14 +39,13 @@ class Row:
         """The line."""
         return (
             f"| {self.graph} | `{self.order}` | `{self.encoding}` | {self.bits:.1f} "
-            f"| {self.rate / 1e6:.1f} M | {self.times:.2f} | {self.list_blocks:,.0f} "
-            f"| {self.row_blocks:,.0f} |"
+            f"| {self.times:.2f} | {self.list_blocks:,.0f} | {self.row_blocks:,.0f} |"
         )
 
 
 HEAD = """
-| graph | order | encoding | bits an edge | sampled edges/s | of `none`, `i32` | blocks of lists | blocks of rows |
-|---|---|---|--:|--:|--:|--:|--:|"""
+| graph | order | encoding | bits an edge | speed | blocks of lists | blocks of rows |
+|---|---|---|--:|--:|--:|--:|"""
 
 
 def table(bench: TopologyBench) -> None:
