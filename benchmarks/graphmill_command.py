@@ -64,6 +64,10 @@ class Graphmill:
             [self.program, "build", str(target), "--edges", str(edges), "--quiet", *flags]
         )
 
+    def reorder(self, dataset: Path, target: Path, *flags: str) -> Command:
+        """The command that writes a dataset in another order."""
+        return Command([self.program, "reorder", str(dataset), str(target), "--quiet", *flags])
+
     def counts(self, path: Path) -> tuple[int, int]:
         """Nodes and edges of a topology or a dataset."""
         found = self._inspect(path)
@@ -83,6 +87,17 @@ class Graphmill:
         """Rows and columns of a table."""
         rows, columns = self._inspect(path)["shape"]
         return rows, columns
+
+    def lists_bytes(self, path: Path) -> int:
+        """What a topology takes without original ids and what is stored for each edge; header and digests included."""
+        found = self._inspect(path)
+        lists = ("offsets.", "neighbours.", "compact-offsets.", "packed-neighbours.", "digests")
+        others = [each["bytes"] for each in found["sections"] if not each["name"].startswith(lists)]
+        return int(found["bytes"]) - sum(others)
+
+    def bits_per_edge(self, path: Path) -> float:
+        """What neighbours and offsets take, by what the command says."""
+        return float(self._inspect(path)["bits_per_edge"])
 
     def disk(self, path: Path) -> str:
         """What is measured of the disk that holds a path, as JSON."""

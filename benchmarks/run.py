@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import features, ingest, orders, sampling, stores, training
+from benchmarks import features, ingest, orders, sampling, stores, topology, training
 from benchmarks.whole import add_run_arguments, run_all
 
 SECTIONS = {
@@ -19,6 +19,7 @@ SECTIONS = {
     "sampling": sampling,
     "features": features,
     "orders": orders,
+    "topology": topology,
     "training": training,
 }
 

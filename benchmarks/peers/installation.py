@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import IO, Protocol, TypeVar
 
 
 class InstallationFailed(RuntimeError):
@@ -103,13 +103,15 @@ def succeeds(command: list[str]) -> bool:
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def run(command: list[str], **environment: object) -> None:
+def run(
+    command: list[str], stdin: IO[bytes] | int = subprocess.DEVNULL, **environment: object
+) -> None:
     """Run one step, or raise with the last thing it said."""
     surroundings = {**os.environ, **{name: str(value) for name, value in environment.items()}}
     done = subprocess.run(
         command,
         env=surroundings,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         capture_output=True,
         text=True,
     )

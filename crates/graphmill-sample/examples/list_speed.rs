@@ -1,4 +1,4 @@
-//! How fast lists are read one by one: `list_speed GRAPH.gl [in|out]`, as one line of JSON.
+//! How fast lists are read one by one: `list_speed GRAPH.gl [in|out] [mapped|ram]`, as one line of JSON.
 //!
 //! Random whole lists per second, nanoseconds for the k-th neighbour of the longest list, and nanoseconds per edge when
 //! picks come a block at a time, as samplers read them. Each is the best of some rounds.
@@ -25,7 +25,8 @@ fn main() -> Outcome<()> {
         Some("out") => Direction::Out,
         _ => Direction::In,
     };
-    let graph = Graph::open(path)?.placed(Placement::Ram, &Budget::unlimited())?;
+    let placement = arguments.get(2).map_or(Ok(Placement::Ram), |name| name.parse())?;
+    let graph = Graph::open(path)?.placed(placement, &Budget::unlimited())?;
     let lists = graph.lists(direction)?;
     let (mut hub, mut degree) = (0, 0);
     for node in 0..lists.num_nodes() {
