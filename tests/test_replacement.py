@@ -13,9 +13,10 @@ import pytest
 
 import graphmill as gm
 from tests.command import graphmill
+from tests.rounds import rounds
 
-REPLACEMENTS = 20
-RACES = 10
+REPLACEMENTS = rounds(20)
+RACES = rounds(10)
 
 
 class Reader:
