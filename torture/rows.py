@@ -182,7 +182,11 @@ def rows() -> Iterator[Row]:
         "threads and processes share a dataset",
         [python("test_concurrency", "test", "rounds of 64 threads, 8 processes", 50)],
     )
-    yield Row(25, "poor surroundings are survived", [python("test_surroundings", "test", "limits")])
+    yield Row(
+        25,
+        "poor surroundings are survived",
+        [python("test_surroundings", "test", "limits", 12, each=True)],
+    )
 
 
 ROWS = list(rows())
