@@ -93,7 +93,8 @@ def fuzz(target: str, asked: int) -> Step:
         scratch.mkdir(parents=True, exist_ok=True)
         options = [f"-runs={rounds}", f"-seed={number + 1}", "-print_final_stats=1", "-timeout=20"]
         corpus = [str(scratch), f"fuzz/corpus/{target}"]
-        return ["cargo", "+nightly", "fuzz", "run", target, *corpus, "--", *options]
+        built = ["--target-dir", str(TARGET / "fuzz")]
+        return ["cargo", "+nightly", "fuzz", "run", *built, target, *corpus, "--", *options]
 
     def count(output: str, rounds: int) -> int:
         found = re.search(r"stat::number_of_executed_units:\s*(\d+)", output)
