@@ -25,7 +25,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 # One step after the other: the last lines of `make test` are the counts, whatever -j says.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-peers torture lint fmt bench docs wheel clean
+.PHONY: help demo test test-peers torture audit lint fmt bench docs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## show these verbs
@@ -43,6 +43,10 @@ test-peers: $(EXTENSION) $(FRAMEWORKS) ## tests that need a second torch (dgl) o
 
 torture: $(EXTENSION) $(FRAMEWORKS) ## every promise for long; ROWS=2,4 for some; runs add up
 	$(BIN)/python -m torture $(if $(ROWS),--rows $(ROWS)) $(TORTURE)
+
+audit: ## licences, sources and known vulnerabilities of all libraries; fetches cargo-deny and the list
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny --locked check
 
 lint: $(TOOLS) $(FRAMEWORKS) ## rustfmt, clippy, ruff and mypy, changing nothing
 	cargo fmt --all --check
@@ -67,6 +71,8 @@ docs: $(EXTENSION) $(FRAMEWORKS) ## write the Rust and Python API pages
 
 wheel: $(TOOLS) ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --strip --out dist
+	$(BIN)/python -m pip install --quiet --group wheel
+	$(BIN)/abi3audit --strict dist/graphmill-*-abi3-*.whl
 
 clean: ## remove all that was built, .venv included
 	cargo clean

@@ -4,6 +4,8 @@
 //! environment, piece by piece, and gives each piece a number so that none repeats another. Only tests use this crate.
 //! `tests/rounds.py` is the same for Python.
 
+#![forbid(unsafe_code)]
+
 use std::env::{VarError, var};
 
 /// The number of rounds that `GRAPHMILL_ROUNDS` asks for, or `quick`.
