@@ -152,12 +152,12 @@ def test_a_full_disk_leaves_the_old_dataset_and_nothing_else(tmp_path: Path, ord
 
 
 def test_a_killed_build_is_never_accepted(tmp_path: Path) -> None:
-    graphmill("generate", "rmat", tmp_path / "edges.csv", "--scale", 16, "--edges", "1M", "-q")
-    np.save(tmp_path / "x.npy", np.ones((1 << 16, 16), dtype=np.float32))
+    graphmill("generate", "rmat", tmp_path / "edges.csv", "--scale", 14, "--edges", "200k", "-q")
+    np.save(tmp_path / "x.npy", np.ones((1 << 14, 16), dtype=np.float32))
     out = tmp_path / "set"
     command = build_command(
         *(out, "--edges", tmp_path / "edges.csv", "--features", tmp_path / "x.npy"),
-        *("--overwrite", "--quiet", "--memory", "16MiB", "--order", "hot"),
+        *("--overwrite", "--quiet", "--memory", "8MiB", "--order", "hot"),
     )
     nothing_done = seconds([sys.executable, "-m", "graphmill", "--version"])
     whole = seconds(command)
@@ -174,7 +174,7 @@ def test_a_killed_build_is_never_accepted(tmp_path: Path) -> None:
         child.kill()
         killed += child.wait() == -signal.SIGKILL
         if there_before or (out / "dataset.json").exists():
-            assert gm.open(out).num_nodes == 1 << 16
+            assert gm.open(out).num_nodes == 1 << 14
             assert run_command(["graphmill", "verify", "--quiet", str(out)]) == 0
         else:
             with pytest.raises((gm.GraphmillError, OSError), match=r"set"):

@@ -15,6 +15,7 @@ import pytest
 
 import graphmill as gm
 from tests.command import graphmill
+from tests.page_cache import forget
 from tests.process import needs_proc
 from tests.rounds import rounds
 from tests.shared_work import work
@@ -47,10 +48,15 @@ def in_surroundings(before: str, *arguments: object, script: str = READ) -> str:
     return done.stdout
 
 
+def ordinary_results(papers: Path, numbers: tuple[int, ...]) -> list[str]:
+    """What this process gets."""
+    ds = gm.open(papers, memory="32MiB")
+    return [work(ds, number) for number in numbers]
+
+
 def assert_same_results(before: str, papers: Path, numbers: tuple[int, ...]) -> None:
     """What comes back is what ordinary surroundings give."""
-    ds = gm.open(papers, memory="32MiB")
-    expected = [work(ds, number) for number in numbers]
+    expected = ordinary_results(papers, numbers)
     assert in_surroundings(before, papers, *numbers).split() == expected
 
 
@@ -163,6 +169,35 @@ def test_a_read_only_file_system_is_read_and_not_written(tmp_path: Path, papers:
         assert done.returncode == 1
         assert "Read-only file system" in done.stderr
         assert str(shown) in done.stderr
+
+
+@contextmanager
+def slow_disk(device: int, bytes_per_second: int) -> Iterator[Path]:
+    """A group of processes for whom a disk is slow; skip where none can be made."""
+    group = Path("/sys/fs/cgroup/blkio") / f"graphmill-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"needs a blkio cgroup, and making one fails: {error}")
+    try:
+        try:
+            limit = f"{os.major(device)}:{os.minor(device)} {bytes_per_second}"
+            (group / "blkio.throttle.read_bps_device").write_text(limit)
+        except OSError as error:
+            pytest.skip(f"needs a disk that can be throttled: {error}")
+        yield group
+    finally:
+        group.rmdir()
+
+
+def test_a_slow_disk_gives_the_same_results(papers: Path) -> None:
+    expected = ordinary_results(papers, SIMPLE)
+    with slow_disk(papers.stat().st_dev, 1 << 20) as group:
+        for file in papers.iterdir():
+            forget(file)
+        join = "import graphmill, numpy, os\n"
+        join += f"open('{group}/cgroup.procs', 'w').write(str(os.getpid()))\n"
+        assert in_surroundings(join, papers, *SIMPLE).split() == expected
 
 
 AS_NOBODY = """

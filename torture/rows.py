@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torture.instrumented import lacks_emulator
 from torture.step import Step, fuzz, lacks_nightly, lacks_strace, python, rust, script
 
 FUZZED = {
@@ -146,8 +147,8 @@ def rows() -> Iterator[Row]:
         17,
         "no undefined behaviour",
         [
-            script("sanitizer", "tests under ASan", "address", lacks=lacks_nightly),
-            script("sanitizer", "tests under Miri", "miri", lacks=lambda: lacks_nightly("miri")),
+            script("instrumented", "tests under ASan", "address", lacks=lacks_nightly),
+            script("instrumented", "tests under Miri", "miri", lacks=lambda: lacks_nightly("miri")),
         ],
     )
     yield Row(
@@ -197,10 +198,14 @@ def rows() -> Iterator[Row]:
         "threads and processes share a dataset",
         [python("test_concurrency", "test", "rounds of 64 threads, 8 processes", 50)],
     )
+    old = "tests on a processor without AVX2"
     yield Row(
         25,
         "poor surroundings are survived",
-        [python("test_surroundings", "test", "limits", 12, each=True)],
+        [
+            python("test_surroundings", "test", "limits", 13, each=True),
+            script("instrumented", old, "westmere", lacks=lacks_emulator),
+        ],
     )
 
 
