@@ -42,7 +42,7 @@ def rows() -> Iterator[Row]:
     )
     kills = "a_killed_build_is_never_accepted"
     yield Row(
-        2, "the same, as a real process", [python("test_build_limits", kills, "kills", 5000, 100)]
+        2, "the same, as a real process", [python("test_build_limits", kills, "kills", 5000, 50)]
     )
     yield Row(
         3,
@@ -124,7 +124,7 @@ def rows() -> Iterator[Row]:
         "fork is safe",
         [
             python("test_fork", workers, "data loaders", 200, each=True),
-            rust("graphmill-disk", ["children_of_a_parent"], "forks amid reads", 200),
+            rust("graphmill-disk", ["children_of_a_parent"], "forks amid reads", 200, 50),
         ],
     )
     yield Row(
