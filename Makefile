@@ -19,7 +19,7 @@ FASTEST := $(VENV)/.extension-fastest
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 # Only folders that hold Python: mypy refuses one that does not.
-PYTHON_SOURCES := $(sort $(dir $(wildcard $(addsuffix /*.py,python/graphmill tests examples benchmarks))))
+PYTHON_SOURCES := $(sort $(dir $(wildcard $(addsuffix /*.py,python/graphmill tests torture examples benchmarks))))
 # The framework files are named one by one, as nothing imports them; graphbolt needs dgl, which wants a torch of its own.
 PUBLIC_MODULES := graphmill $(addprefix graphmill.,$(filter-out _% graphbolt,\
 	$(notdir $(basename $(wildcard python/graphmill/*.py)) $(patsubst %/__init__.py,%,$(wildcard python/graphmill/*/__init__.py)))))
@@ -31,7 +31,7 @@ unexport CONDA_PREFIX PYTHONHOME PYTHONPATH
 # One step after the other: the last lines of `make test` are the counts, whatever -j says.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-peers lint fmt bench bench-papers report docs wheel clean
+.PHONY: help demo test test-peers torture audit lint fmt bench bench-papers report docs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## show these verbs
@@ -46,6 +46,13 @@ test: lint $(EXTENSION) $(FRAMEWORKS) ## lint, then all Rust and all Python test
 
 test-peers: $(EXTENSION) $(FRAMEWORKS) ## tests that need a second torch (dgl) or a long compile (torch-sparse)
 	$(BIN)/python -m tests.peers.run
+
+torture: $(EXTENSION) $(FRAMEWORKS) ## every promise for long; ROWS=2,4 for some; runs add up
+	$(BIN)/python -m torture $(if $(ROWS),--rows $(ROWS)) $(TORTURE)
+
+audit: ## licences, sources and known vulnerabilities of all libraries; fetches cargo-deny and the list
+	@command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
+	cargo deny --locked check
 
 lint: $(TOOLS) $(FRAMEWORKS) ## rustfmt, clippy, ruff and mypy, changing nothing
 	cargo fmt --all --check
@@ -76,12 +83,14 @@ docs: $(EXTENSION) $(FRAMEWORKS) ## write the Rust and Python API pages
 
 wheel: $(TOOLS) ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --strip --out dist
+	$(BIN)/python -m pip install --quiet --group wheel
+	$(BIN)/abi3audit --strict dist/graphmill-*-abi3-*.whl
 
 clean: ## remove all that was built, .venv included
 	cargo clean
 	rm -rf $(VENV) $(VENV)-peers dist demo-data benchmarks/data .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/graphmill/_native*.so
-	find $(wildcard python tests examples benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find $(wildcard python tests torture examples benchmarks) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@command -v cargo >/dev/null || { echo "cargo not found: install Rust, then run make again" >&2; exit 1; }

@@ -240,7 +240,7 @@ def test_without_a_seed_forked_children_draw_different_samples(ds: gm.Dataset) -
         assert len({in_child(work) for _ in range(4)} | {work()}) == 5
 
 
-@pytest.mark.timeout(3 * WATCHDOG)
+@pytest.mark.timeout(14 * WATCHDOG)
 @pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 @pytest.mark.parametrize("num_workers", [1, 2])
@@ -258,6 +258,7 @@ def test_workers_of_a_data_loader_answer_as_the_parent_does(
         num_workers=num_workers,
         multiprocessing_context=method,
         collate_fn=first_item,
-        timeout=WATCHDOG,
+        # A worker that is not forked imports torch first, which a busy machine may take long for.
+        timeout=WATCHDOG if method == "fork" else 6 * WATCHDOG,
     )
     assert list(loader) == expected

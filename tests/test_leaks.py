@@ -15,11 +15,13 @@ import pytest
 import graphmill as gm
 import graphmill.graphzero as gz
 from tests.process import anonymous_memory, maps_of, needs_proc, open_files
+from tests.rounds import rounds
 
 pytestmark = needs_proc
 
-ROUNDS = 100
-EPOCHS = 10
+ROUNDS = rounds(100)
+EPOCHS = rounds(10)
+WARM_UP = 10
 GROWTH = 8 << 20
 
 
@@ -167,7 +169,7 @@ def test_epochs_do_not_add_up(papers: Path) -> None:
     def epoch() -> int:
         return sum(int(batch.x.shape[0]) for batch in loader)
 
-    for _ in range(3):
+    for _ in range(WARM_UP):
         epoch()
     before, memory = footprint(), anonymous_memory()
     for _ in range(EPOCHS):

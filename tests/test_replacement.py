@@ -13,9 +13,10 @@ import pytest
 
 import graphmill as gm
 from tests.command import graphmill
+from tests.rounds import rounds
 
-REPLACEMENTS = 20
-RACES = 10
+REPLACEMENTS = rounds(20)
+RACES = rounds(10)
 
 
 class Reader:
@@ -55,13 +56,14 @@ def test_a_reader_that_meets_wrong_rows_fails() -> None:
         reader.stop()
 
 
+@pytest.mark.filterwarnings("ignore:rows were read without io_uring")
 def test_readers_of_a_replaced_dataset_keep_what_they_opened(
     replace: Callable[[int], Path],
 ) -> None:
     folder = replace(0)
     # What each seed makes, so that rows can be told apart by their generation.
     old = gm.open(folder, memory="64MiB")
-    tables, backends = {0: old.table("x").numpy().copy()}, ("pread", "mapped")
+    tables, backends = {0: old.table("x").numpy().copy()}, ("pread", "mapped", "ring")
     labels = old.table("y").numpy().copy()
     neighbours = [old.graph.neighbors(node).copy() for node in range(0, 500, 10)]
     views = old.table("x").numpy(), old.table("x").torch(), old.table("y").numpy()

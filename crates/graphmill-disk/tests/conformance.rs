@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use graphmill_disk::{Advice, Backend, Error, Mapped, ReadAt, open, ring_available};
+use graphmill_rounds::rounds;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -50,9 +51,10 @@ fn assert_truncated(outcome: graphmill_disk::Result<()>, path: &Path, offset: u6
 }
 
 #[test]
-fn ten_thousand_random_ranges_equal_the_file() {
+fn random_ranges_equal_the_file() {
     let sample = sample(300_000);
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(10_000));
+    let cases = ProptestConfig::with_cases(rounds(10_000) as u32);
+    let mut runner = proptest::test_runner::TestRunner::new(cases);
     let files: Vec<_> = Backend::ALL.map(|backend| open(&sample.path, backend).unwrap()).into();
     let ranges = (0..=sample.bytes.len(), 0..20_000usize);
     runner
@@ -233,12 +235,12 @@ fn what_is_not_a_readable_regular_file_is_refused_by_name() {
 
 #[test]
 fn truncation_under_a_reader_is_a_typed_error_at_the_next_call() {
-    for round in 0..20u64 {
+    for round in 0..rounds(20) as u64 {
         let sample = sample(50_000);
         for_every_backend(&sample.path, |file| {
             let mut into = vec![0; 10_000];
             file.read_exact_at(40_000, &mut into).unwrap();
-            let shorter = 49_999 - round * 2_500;
+            let shorter = 49_999 - round * 2_501 % 50_000;
             let writer = std::fs::OpenOptions::new().write(true).open(&sample.path).unwrap();
             writer.set_len(shorter).unwrap();
             match file.read_exact_at(40_000, &mut into) {
@@ -346,15 +348,15 @@ fn a_storm_of_signals_disturbs_no_read() {
                 }
             });
             let mut into = vec![0; sample.bytes.len()];
-            let mut rounds = 0;
-            while rounds < 20 || SEEN.load(Ordering::Relaxed) - before < 100 {
+            let mut round = 0;
+            while round < rounds(20) || SEEN.load(Ordering::Relaxed) - before < 100 {
                 into.fill(0);
                 file.read_exact_at(0, &mut into).unwrap();
                 assert!(into == sample.bytes);
                 let parts: Vec<Range<u64>> =
                     (0..1000).map(|at| at * 4_000..at * 4_000 + 3_000).collect();
                 assert_each(&*file, &parts, &sample.bytes);
-                rounds += 1;
+                round += 1;
             }
             done.store(true, Ordering::Relaxed);
         });

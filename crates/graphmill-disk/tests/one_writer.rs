@@ -5,8 +5,8 @@ use std::process::{Child, Command};
 use std::sync::{Arc, Barrier};
 
 use graphmill_disk::{Error, FileDraft, FolderDraft, RealFileSystem, Result};
+use graphmill_rounds::rounds;
 
-const ROUNDS: usize = 10;
 const WON: i32 = 40;
 const TOLD: i32 = 41;
 
@@ -77,7 +77,7 @@ fn check(kind: Kind, root: &Path, mut codes: Vec<i32>, contents: &[&str]) {
 #[test]
 fn of_two_threads_one_wins() {
     for kind in KINDS {
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(10) {
             let root = tempfile::tempdir().unwrap();
             let target = root.path().join("target");
             let start = Barrier::new(2);
@@ -102,7 +102,7 @@ fn of_two_processes_one_wins() {
         race(Path::new(&root));
     }
     for (index, kind) in KINDS.into_iter().enumerate() {
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds(10) {
             let root = tempfile::tempdir().unwrap();
             let start = |content: &str| -> Child {
                 Command::new(std::env::current_exe().unwrap())

@@ -10,9 +10,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use graphmill_disk::{Backend, ReadAt, Ring, RingDenied, open, ring_available};
+use graphmill_rounds::rounds;
 use in_child::in_child;
-
-const FORKS: usize = 12;
 
 fn stored() -> (tempfile::NamedTempFile, Vec<u8>) {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -53,7 +52,7 @@ fn children_of_a_parent_in_the_midst_of_reading_read_right_and_so_do_grandchildr
                 }
             });
         }
-        let failed = (0..FORKS).find_map(|_| {
+        let failed = (0..rounds(12)).find_map(|_| {
             let outcome = in_child(|| {
                 let own = both_are_right(path, &*ring, &*pread, &bytes);
                 let below = in_child(|| i32::from(!both_are_right(path, &*ring, &*pread, &bytes)));

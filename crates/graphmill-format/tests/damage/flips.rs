@@ -60,7 +60,7 @@ fn every_other_value_of_every_byte_of_a_header_is_seen() {
 fn two_or_three_flipped_bits_of_a_header_are_seen() {
     for (what, mut header) in headers() {
         let file_length = sample::u64_at(&header, sample::FILE_LENGTH);
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for _ in 0..sample::random_flips() {
             let bits = random.flip_two_or_three(&mut header);
             let bytes: Vec<usize> = bits.iter().map(|bit| bit / 8).collect();

@@ -56,7 +56,7 @@ fn every_other_value_of_every_byte_of_a_manifest_is_seen() {
 #[test]
 fn two_or_three_flipped_bits_of_a_manifest_are_seen() {
     let (manifest, mut text) = (example(), example().encode());
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for _ in 0..sample::random_flips() {
         let bits = random.flip_two_or_three(&mut text);
         assert_seen_or_same(&text, &manifest, &bits);

@@ -6,6 +6,7 @@ use graphmill_format::{
     Direction, ElementType, Error, ErrorKind, GraphLayout, GraphShape, Header, PackedLengths,
     Result, TableShape,
 };
+use graphmill_rounds::{piece, rounds};
 
 pub const VERSION: usize = 8;
 pub const HEADER_LENGTH_FIELD: usize = 12;
@@ -132,9 +133,13 @@ pub fn assert_length<T: std::fmt::Debug>(result: Result<T>, found: u64, expected
 }
 
 /// Random numbers that are the same on every run: a failure can be repeated.
-pub struct Random(pub u64);
+pub struct Random(u64);
 
 impl Random {
+    pub fn new(seed: u32) -> Self {
+        Self(u64::from(seed) | piece() << 32)
+    }
+
     pub fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
@@ -158,9 +163,7 @@ impl Random {
     }
 }
 
-/// How many random damages to try: 10^5, or what `GRAPHMILL_FLIPS` says for a longer run.
+/// How many random damages to try.
 pub fn random_flips() -> usize {
-    std::env::var("GRAPHMILL_FLIPS").map_or(100_000, |text| {
-        text.parse().expect("GRAPHMILL_FLIPS is a number of random damages to try")
-    })
+    rounds(100_000)
 }
