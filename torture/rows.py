@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
         "no half-written dataset is ever accepted",
         [
             rust("graphmill-disk", faults[:1], "all operations, a file and a folder"),
-            rust("graphmill-ingest", faults[1:], "nodes built, all operations", 2000, 2000),
+            rust("graphmill-ingest", faults[1:], "all operations, datasets"),
         ],
     )
     kills = "a_killed_build_is_never_accepted"
