@@ -134,7 +134,7 @@ impl<'a> Tally<'a> {
 
     /// Writes the numbers of all ids to a file. Every thread has something of its own, which `start`
     /// makes.
-    pub(super) fn to_file<C: Counter, S>(
+    pub(super) fn into_file<C: Counter, S>(
         mut self,
         workspace: &Workspace,
         kind: &str,
@@ -172,7 +172,7 @@ impl<'a> Tally<'a> {
         let next = AtomicUsize::new(0);
         let start = || {
             let lane = if is_shared { 0 } else { next.fetch_add(1, Ordering::Relaxed) };
-            let raised = Raised { counters: &*lanes[lane], first: window.start, is_shared };
+            let raised = Raised { counters: &lanes[lane], first: window.start, is_shared };
             (start(), raised)
         };
         self.log
