@@ -1,4 +1,5 @@
 //! Every file in `attacks/` is refused with an error that names it, in little memory.
+//! Alone in its process, because it asks how much memory the process ever had.
 
 use std::path::{Path, PathBuf};
 

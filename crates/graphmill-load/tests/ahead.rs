@@ -1,4 +1,5 @@
 //! Batches made ahead by threads: the same as others, within the budget, and gone without a trace when nobody wants them.
+//! Alone in its process, because it counts the threads of the process.
 
 mod made_dataset;
 

@@ -1,4 +1,5 @@
-//! What the statistics say is what the operating system counts. One test, so that nothing else reads meanwhile.
+//! What the statistics say is what the operating system counts. One test, alone in its
+//! process, so that nothing else reads meanwhile.
 #![cfg(target_os = "linux")]
 
 use graphmill_disk::{ReadAt, drop_page_cache};

@@ -1,6 +1,6 @@
 //! Reading published files: one trait, one file per backend.
 //! Stores and loaders ask [`open`] for a backend and read byte ranges through [`ReadAt`]; the
-//! battery in `tests/conformance.rs` holds every backend to the same behaviour.
+//! battery in `tests/suite/conformance.rs` holds every backend to the same behaviour.
 //! Nothing here knows what the bytes mean.
 
 mod call;

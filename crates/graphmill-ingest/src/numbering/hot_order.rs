@@ -92,7 +92,7 @@ impl HotOrder<'_> {
         let names = ("counting how often nodes occur", "counting occurrences");
         let tally = Tally::new::<C>(workspace.budget(), log, limit, names, observer)?;
         if !tally.is_whole() || size_of::<C>() > 4 || !is_narrow(limit) {
-            let counts = tally.write::<C, ()>(
+            let counts = tally.into_file::<C, ()>(
                 workspace,
                 "counts",
                 || (),

@@ -134,7 +134,7 @@ impl<'a> Tally<'a> {
 
     /// Writes the numbers of all ids to a file. Every thread has something of its own, which `start`
     /// makes.
-    pub(super) fn write<C: Counter, S>(
+    pub(super) fn into_file<C: Counter, S>(
         mut self,
         workspace: &Workspace,
         kind: &str,

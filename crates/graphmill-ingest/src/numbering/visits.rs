@@ -95,7 +95,7 @@ impl Visits<'_> {
             owners.count(raised, &chunk);
             Ok(())
         };
-        tally.write(self.workspace, "lengths", || (), count)
+        tally.into_file(self.workspace, "lengths", || (), count)
     }
 
     /// How often every node is met in all hops together, rounded. Not in the last hop alone: where
@@ -165,7 +165,7 @@ impl Visits<'_> {
         let tally = Tally::new::<AtomicU64>(budget, self.log, self.limit, names, self.observer)?;
         let hop = Hop { heat: self.heat, shares, batches: batches.as_ref(), piece };
         let start = || (Vec::with_capacity(piece), Vec::with_capacity(piece));
-        tally.write(self.workspace, "visits", start, |asked, sums, chunk| {
+        tally.into_file(self.workspace, "visits", start, |asked, sums, chunk| {
             hop.follow(asked, sums, &chunk)
         })
     }
@@ -201,16 +201,16 @@ impl Hop<'_> {
         destinations: &[T],
     ) -> Result<()> {
         if self.heat.end != End::Destination {
-            self.pass_on(asked, sums, destinations, sources)?;
+            self.pass_to(asked, sums, destinations, sources)?;
         }
         if self.heat.end != End::Source {
-            self.pass_on(asked, sums, sources, destinations)?;
+            self.pass_to(asked, sums, sources, destinations)?;
         }
         Ok(())
     }
 
     /// Whoever comes back to a node meets nobody new, so self loops pass nothing on.
-    fn pass_on<T: Copy + Into<u64>>(
+    fn pass_to<T: Copy + Into<u64>>(
         &self,
         asked: &mut Asked,
         sums: &Sums<'_>,

@@ -11,6 +11,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[expect(dead_code, reason = "the tests of the whole crate use the rest")]
 #[path = "../../tests/read_back/mod.rs"]
 pub(crate) mod read_back;
 
