@@ -4,7 +4,7 @@ use crate::made_dataset::{MadeDataset, NODES};
 use graphmill_disk::{Budget, DeviceProfile, ReadAt, drop_page_cache};
 use graphmill_format::Direction;
 use graphmill_ingest::{Directions, GraphOptions};
-use graphmill_load::{Batch, Column, Error, LoaderOptions, NeighborLoader, Reading};
+use graphmill_load::{Batch, Column, Error, LoaderOptions, LoaderStats, NeighborLoader, Reading};
 use graphmill_sample::Sample;
 use graphmill_store::Dataset;
 use std::collections::HashSet;
@@ -177,8 +177,10 @@ fn hot_rows_are_found_by_degree_or_by_sampling_and_shared_by_loaders() {
         let second = new();
         let others = check(&second);
         assert_eq!(others.hot_rows, stats.hot_rows);
-        // What the first read for the hot rows, the second did not.
-        assert!(others.reads.from_disk < stats.reads.from_disk);
+        // What the first read for the hot rows, the second did not. Which rows of the window before are still there depends
+        // on who is short of memory.
+        let brought = |stats: &LoaderStats| stats.reads.from_disk + stats.reads.from_window;
+        assert!(brought(&others) < brought(&stats));
         drop((first, second));
         assert!(dataset.budget().used() < used);
         assert_eq!(dataset.budget().used(), 0);
