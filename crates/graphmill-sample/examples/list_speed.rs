@@ -1,6 +1,6 @@
 //! How fast lists are read one by one: `list_speed GRAPH.gl [in|out] [mapped|ram]`, as one line of JSON.
 //!
-//! Random whole lists per second, nanoseconds for the k-th neighbour of the longest list, and nanoseconds per edge when
+//! Random whole lists per second, asked for one by one and many at once, nanoseconds for the k-th neighbour of the longest list, and nanoseconds per edge when
 //! picks come a block at a time, as samplers read them. Each is the best of some rounds.
 #![expect(clippy::print_stdout, reason = "a program")]
 
@@ -35,21 +35,25 @@ fn main() -> Outcome<()> {
             (hub, degree) = (node, found);
         }
     }
-    let (mut whole, mut edges, mut single, mut picked) = (f64::MAX, 0, f64::MAX, f64::MAX);
+    let (mut whole, mut edges, mut many) = (f64::MAX, 0, f64::MAX);
+    let (mut single, mut picked) = (f64::MAX, f64::MAX);
     for round in 0..ROUNDS {
         let mut random = Random(round + 1);
         let (seconds, found) = read_lists(&lists, &mut random)?;
         if seconds < whole {
             (whole, edges) = (seconds, found);
         }
+        many = many.min(read_many(&lists, &mut Random(round + 1))?);
         single = single.min(read_hub(&lists, hub, &mut random)?);
         picked = picked.min(read_picks(&lists, &mut random));
     }
     println!(
-        "{{\"lists_per_second\": {:.0}, \"neighbours_per_list\": {:.1}, \"hub_degree\": {degree}, \
+        "{{\"lists_per_second\": {:.0}, \"neighbours_per_list\": {:.1}, \
+         \"lists_at_once_per_second\": {:.0}, \"hub_degree\": {degree}, \
          \"kth_of_hub_ns\": {single:.1}, \"pick_ns\": {picked:.1}}}",
         LISTS as f64 / whole,
         edges as f64 / LISTS as f64,
+        LISTS as f64 / many,
     );
     Ok(())
 }
@@ -66,6 +70,16 @@ fn read_lists(lists: &Lists<'_>, random: &mut Random) -> Outcome<(f64, usize)> {
         edges += black_box(&ids).len();
     }
     Ok((start.elapsed().as_secs_f64(), edges))
+}
+
+/// Seconds for the same lists, asked for in one call.
+fn read_many(lists: &Lists<'_>, random: &mut Random) -> Outcome<f64> {
+    let nodes: Vec<u64> = (0..LISTS).map(|_| random.below(lists.num_nodes())).collect();
+    let mut edges = 0;
+    let start = Instant::now();
+    lists.decode_many(&nodes, |_, ids| edges += black_box(ids).len())?;
+    black_box(edges);
+    Ok(start.elapsed().as_secs_f64())
 }
 
 /// Nanoseconds for one neighbour of a node, each asked for when the one before is known.

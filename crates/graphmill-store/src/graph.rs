@@ -238,6 +238,9 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Lists that are looked up before the first of them is read.
+const TOGETHER: usize = 64;
+
 /// One stored direction of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
@@ -306,10 +309,42 @@ impl<'a> Lists<'a> {
         let start = range.start;
         let mut ids = Vec::with_capacity(range.len());
         self.neighbours.read_range(range, &mut ids);
-        match ids.iter().position(|&id| id as u64 >= self.num_nodes) {
-            Some(wrong) => Err(self.bad_neighbour(start + wrong, ids[wrong])),
-            None => Ok(ids),
+        self.check_ids(start, &ids)?;
+        Ok(ids)
+    }
+
+    /// Fails unless all ids, read from a position on, are nodes.
+    fn check_ids(&self, position: usize, ids: &[i64]) -> Result<()> {
+        // A negative id is a huge one when its bits are read without a sign.
+        let largest = ids.iter().fold(0, |largest, &id| largest.max(id as u64));
+        if largest < self.num_nodes || ids.is_empty() {
+            return Ok(());
         }
+        let wrong = ids.iter().position(|&id| id as u64 >= self.num_nodes).unwrap_or_default();
+        Err(self.bad_neighbour(position + wrong, ids[wrong]))
+    }
+
+    /// Hands over the lists of many nodes, one after the other, each with the place of its node; all ids are checked to be
+    /// nodes. Where lists are is found out for several of them at once, so that memory is waited for once and not once a list.
+    pub fn decode_many(&self, nodes: &[u64], mut take: impl FnMut(usize, &[i64])) -> Result<()> {
+        let (mut ranges, mut ids) = (Vec::with_capacity(TOGETHER), Vec::new());
+        for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
+            nodes.iter().for_each(|&node| self.prefetch_offsets(node));
+            ranges.clear();
+            for &node in nodes {
+                ranges.push(self.range(node)?);
+            }
+            let starts = ranges.iter().filter(|range| !range.is_empty()).map(|range| range.start);
+            starts.clone().for_each(|start| self.neighbours.prefetch(&[start]));
+            starts.for_each(|start| self.prefetch_position(start));
+            for (place, range) in (first..).zip(&ranges) {
+                ids.clear();
+                self.neighbours.read_range(range.clone(), &mut ids);
+                self.check_ids(range.start, &ids)?;
+                take(place, &ids);
+            }
+        }
+        Ok(())
     }
 
     /// Tells how many edges a call has read, by which it is decided whether a copy in memory pays.

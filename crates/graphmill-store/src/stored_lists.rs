@@ -3,7 +3,7 @@
 //! be no offset and no neighbour. Where the bytes come from is unknown here.
 
 use graphmill_disk::{prefetch, with_bit_instructions};
-use graphmill_format::packed::{BLOCK, PackedSequence};
+use graphmill_format::packed::{BLOCK, Block, PackedSequence};
 use std::ops::Range;
 
 /// Where lists begin and end.
@@ -19,7 +19,9 @@ impl Offsets<'_> {
     pub(crate) fn pair(&self, node: u64) -> (u64, u64) {
         match self {
             Offsets::Plain(offsets) => (offsets[node as usize], offsets[node as usize + 1]),
-            Offsets::Packed(sequence) => sequence.pair(node).unwrap_or((u64::MAX, 0)),
+            Offsets::Packed(sequence) => {
+                with_bit_instructions(|| sequence.pair(node)).unwrap_or((u64::MAX, 0))
+            }
         }
     }
 
@@ -79,7 +81,8 @@ impl Neighbours<'_> {
             Neighbours::I32(ids) => into.extend(positions.iter().map(|&at| i64::from(ids[at]))),
             Neighbours::I64(ids) => into.extend(positions.iter().map(|&at| ids[at])),
             Neighbours::Packed(sequence) => {
-                with_bit_instructions(|| read_packed(sequence, positions, into));
+                let ids = room_for(positions.len(), into);
+                with_bit_instructions(|| read_packed(sequence, positions, ids));
             }
         }
     }
@@ -91,13 +94,16 @@ impl Neighbours<'_> {
             Neighbours::I32(ids) => into.extend(ids[range].iter().map(|&id| i64::from(id))),
             Neighbours::I64(ids) => into.extend_from_slice(&ids[range]),
             Neighbours::Packed(sequence) => {
-                let all = into.len() + range.len();
                 let range = range.start as u64..range.end as u64;
                 assert!(range.end <= sequence.len(), "position {} is past the end", range.end);
-                into.reserve(all - into.len());
-                with_bit_instructions(|| sequence.read(range, |id| into.push(id as i64)));
-                // A block that ends too early has no ids for the rest.
-                into.resize(all, -1);
+                let mut ids = room_for((range.end - range.start) as usize, into).iter_mut();
+                with_bit_instructions(|| {
+                    sequence.read(range, |id| {
+                        if let Some(place) = ids.next() {
+                            *place = id as i64;
+                        }
+                    })
+                });
             }
         }
     }
@@ -126,77 +132,138 @@ impl Neighbours<'_> {
 /// Announces the block of a value. Reads the directory, which is so small that caches hold most of it.
 #[inline(always)]
 pub fn prefetch_block(sequence: &PackedSequence<'_>, index: u64) {
-    const LINE: usize = 64;
     if index >= sequence.len() {
         return;
     }
     if let Some(bytes) = sequence.block_bytes(index / BLOCK) {
-        prefetch(sequence.bytes(), bytes.start);
-        prefetch(sequence.bytes(), bytes.end.wrapping_sub(1));
-        // Ids of more than 24 bits, in no order.
-        if bytes.len() > 2 * LINE {
-            prefetch(sequence.bytes(), bytes.start + LINE);
-        }
+        prefetch_bytes(sequence, &bytes);
+    }
+}
+
+#[inline(always)]
+fn prefetch_bytes(sequence: &PackedSequence<'_>, bytes: &Range<usize>) {
+    const LINE: usize = 64;
+    prefetch(sequence.bytes(), bytes.start);
+    prefetch(sequence.bytes(), bytes.end.wrapping_sub(1));
+    // Ids of more than 24 bits, in no order.
+    if bytes.len() > 2 * LINE {
+        prefetch(sequence.bytes(), bytes.start + LINE);
     }
 }
 
 /// Positions whose blocks are announced before the first of them is read.
 const AHEAD: usize = 96;
 
+/// Positions that follow each other and are all in one block.
+#[derive(Clone, Copy)]
+struct Group {
+    block: u64,
+    /// The bytes of the block; none if the directory makes no sense.
+    start: usize,
+    end: usize,
+    positions: usize,
+}
+
+type Groups = [Group; AHEAD];
+
+/// Room for more ids at the end of a list; what cannot be read stays -1, which no node is.
+#[inline(always)]
+fn room_for(count: usize, ids: &mut Vec<i64>) -> &mut [i64] {
+    let start = ids.len();
+    ids.resize(start + count, -1);
+    &mut ids[start..]
+}
+
 /// Reads ids, always some positions behind the announcement of their blocks.
 #[inline(always)]
-fn read_packed(sequence: &PackedSequence<'_>, positions: &[usize], into: &mut Vec<i64>) {
-    announce_blocks(sequence, &positions[..positions.len().min(AHEAD)]);
-    let mut rest = positions;
+fn read_packed(sequence: &PackedSequence<'_>, positions: &[usize], ids: &mut [i64]) {
+    let none = Group { block: 0, start: 0, end: 0, positions: 0 };
+    let (mut now, mut next): (&mut Groups, &mut Groups) = (&mut [none; AHEAD], &mut [none; AHEAD]);
+    let mut announced = announce_blocks(sequence, &positions[..positions.len().min(AHEAD)], now);
+    let (mut rest, mut rest_ids) = (positions, ids);
     while !rest.is_empty() {
-        let (now, later) = rest.split_at(rest.len().min(AHEAD));
-        announce_blocks(sequence, &later[..later.len().min(AHEAD)]);
-        read_announced(sequence, now, into);
-        rest = later;
+        let here = rest.len().min(AHEAD);
+        let (positions, later) = rest.split_at(here);
+        let (ids, later_ids) = rest_ids.split_at_mut(here);
+        let follow = announce_blocks(sequence, &later[..later.len().min(AHEAD)], next);
+        read_announced(sequence, positions, &now[..announced], ids);
+        (now, next) = (next, now);
+        (rest, rest_ids, announced) = (later, later_ids, follow);
     }
 }
 
+/// Announces the blocks of some positions and tells into how many groups they fall.
 #[inline(always)]
-fn announce_blocks(sequence: &PackedSequence<'_>, positions: &[usize]) {
-    // Picks of one list often share a block.
+fn announce_blocks(
+    sequence: &PackedSequence<'_>,
+    positions: &[usize],
+    groups: &mut Groups,
+) -> usize {
+    let mut count = 0;
     let mut before = u64::MAX;
     for &position in positions {
         let block = position as u64 / BLOCK;
-        if block != before {
-            prefetch_block(sequence, position as u64);
+        // Picks of one list often share a block.
+        if block == before {
+            groups[count - 1].positions += 1;
+            continue;
         }
         before = block;
+        let bytes = sequence.block_bytes(block).unwrap_or_default();
+        prefetch_bytes(sequence, &bytes);
+        groups[count] = Group { block, start: bytes.start, end: bytes.end, positions: 1 };
+        count += 1;
     }
+    count
 }
 
-/// Reads ids with one look at the directory for all neighbouring positions in a block.
+/// Reads ids of blocks that were announced.
 #[inline(always)]
-fn read_announced(sequence: &PackedSequence<'_>, positions: &[usize], into: &mut Vec<i64>) {
-    let mut rest = positions;
-    while let Some(&first) = rest.first() {
-        let number = first as u64 / BLOCK;
-        let here = rest.iter().take_while(|&&at| at as u64 / BLOCK == number).count();
-        let (now, later) = rest.split_at(here);
-        rest = later;
-        let start = into.len();
-        if let Some(block) = sequence.block(number) {
-            let first = first % BLOCK as usize;
-            if now.len() > 2 && is_run(now) {
-                block.read(first..first + now.len(), |id| into.push(id as i64));
-            } else {
-                for &at in now {
-                    let id = block.get(at % BLOCK as usize).map_or(-1, |id| id as i64);
-                    into.push(id);
-                }
-            }
+fn read_announced(
+    sequence: &PackedSequence<'_>,
+    positions: &[usize],
+    groups: &[Group],
+    ids: &mut [i64],
+) {
+    let mut at = 0;
+    for group in groups {
+        let all = at..at + group.positions;
+        at = all.end;
+        if let Some(block) = sequence.block_within(group.block, group.start..group.end) {
+            read_places(&block, &positions[all.clone()], &mut ids[all]);
         }
-        // A block that ends too early has no ids for the rest.
-        into.resize(start + now.len(), -1);
     }
 }
 
+/// Reads ids of one block.
 #[inline(always)]
-fn is_run(positions: &[usize]) -> bool {
-    positions[positions.len() - 1].wrapping_sub(positions[0]) == positions.len() - 1
-        && positions.windows(2).all(|pair| pair[0].wrapping_add(1) == pair[1])
+fn read_places(block: &Block<'_>, positions: &[usize], ids: &mut [i64]) {
+    let place = |position: usize| position % BLOCK as usize;
+    if let [first, _, _, ..] = positions {
+        let (least, most) = positions.iter().fold((*first, *first), |(least, most), &position| {
+            (least.min(position), most.max(position))
+        });
+        // Finding the first costs as much as reading some more.
+        if most - least < CLOSE * positions.len() {
+            let mut read = [-1; BLOCK as usize];
+            let mut places = read.iter_mut();
+            block.read(place(least)..place(most) + 1, |id| {
+                if let Some(place) = places.next() {
+                    *place = id as i64;
+                }
+            });
+            for (id, &position) in ids.iter_mut().zip(positions) {
+                *id = read[(position - least) % BLOCK as usize];
+            }
+            return;
+        }
+    }
+    for (id, &position) in ids.iter_mut().zip(positions) {
+        if let Some(found) = block.get(place(position)) {
+            *id = found as i64;
+        }
+    }
 }
+
+/// Ids that are read one after the other in the time in which one is found by itself.
+const CLOSE: usize = 4;

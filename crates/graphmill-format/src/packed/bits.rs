@@ -26,11 +26,8 @@ pub(super) fn low_mask(count: u32) -> u64 {
 #[inline(always)]
 pub(super) fn words_at(bytes: &[u8], at: usize) -> Option<[u64; 3]> {
     let chunk: &[u8; 24] = bytes.get(at..)?.first_chunk()?;
-    let mut words = [0; 3];
-    for (word, bytes) in words.iter_mut().zip(chunk.as_chunks::<8>().0) {
-        *word = u64::from_le_bytes(*bytes);
-    }
-    Some(words)
+    let ([first, second, third], []) = chunk.as_chunks::<8>() else { return None };
+    Some([u64::from_le_bytes(*first), u64::from_le_bytes(*second), u64::from_le_bytes(*third)])
 }
 
 /// The ones of a word, counted in each byte together with all bytes below it.

@@ -9,6 +9,7 @@ use super::{
     BLOCK, BLOCKS_PER_ENTRY, DESCRIPTION_BITS, END_BITS, ENDS_AT, ENTRY_LENGTH, TAIL_LENGTH,
     TURN_BITS, VALUE_BITS, VALUES_PER_ENTRY, WORDS, directory_length, least_length,
 };
+use std::hint::select_unpredictable;
 use std::ops::Range;
 
 /// A sequence of integers below 2^48 in the bytes of a section.
@@ -89,8 +90,14 @@ impl<'a> PackedSequence<'a> {
     /// A block, for reading values of it.
     #[inline(always)]
     pub fn block(&self, block: u64) -> Option<Block<'a>> {
+        self.block_within(block, self.block_bytes(block)?)
+    }
+
+    /// A block whose bytes were asked for before.
+    #[inline(always)]
+    pub fn block_within(&self, block: u64, bytes: Range<usize>) -> Option<Block<'a>> {
         let count = self.count.checked_sub(block * BLOCK)?.min(BLOCK) as usize;
-        let Range { start, end } = self.block_bytes(block)?;
+        let Range { start, end } = bytes;
         let mut words = words_at(self.bytes, start)?;
         let description = words[0];
         let low_bits = (description & 63) as u32;
@@ -116,7 +123,7 @@ impl<'a> PackedSequence<'a> {
     }
 
     /// The value at an index and the one after it.
-    #[inline]
+    #[inline(always)]
     pub fn pair(&self, index: u64) -> Option<(u64, u64)> {
         if index.checked_add(1)? >= self.count {
             return None;
@@ -240,7 +247,7 @@ impl Block<'_> {
     fn pair(&self, place: usize) -> Option<(u64, u64)> {
         let bit = self.select(place)?;
         // Mostly the next one is in the same word.
-        let rest = self.words[bit / 64 % WORDS] & (u64::MAX - 1) << (bit % 64);
+        let rest = self.word(bit / 64) & (u64::MAX - 1) << (bit % 64);
         let next = match rest {
             0 => self.select(place + 1)?,
             rest => bit / 64 * 64 + rest.trailing_zeros() as usize,
@@ -260,7 +267,7 @@ impl Block<'_> {
         let Some(bit) = self.select(places.start) else { return false };
         let mut word = bit / 64;
         // The first one is still in it.
-        let mut rest = self.words[word % WORDS] & u64::MAX << (bit % 64);
+        let mut rest = self.word(word) & u64::MAX << (bit % 64);
         for place in places {
             while rest == 0 {
                 word += 1;
@@ -275,19 +282,31 @@ impl Block<'_> {
         true
     }
 
+    /// A word of the high parts.
+    #[inline(always)]
+    fn word(&self, number: usize) -> u64 {
+        self.words.get(number).copied().unwrap_or_default()
+    }
+
     /// The bit of the words at which the high part of a place ends.
     #[inline(always)]
     fn select(&self, place: usize) -> Option<usize> {
         let number = place as u64;
-        let [first, second, third] = self.words.map(|word| u64::from(word.count_ones()));
+        // Not by a closure: one that is not inlined is compiled without the processor's instruction for it.
+        let first = u64::from(self.words[0].count_ones());
+        let second = u64::from(self.words[1].count_ones());
+        let third = u64::from(self.words[2].count_ones());
         if place >= self.count || number >= first + second + third {
             return None;
         }
-        // Sums instead of a search: which word it is cannot be predicted.
-        let word = usize::from(number >= first) + usize::from(number >= first + second);
-        let before = [0, first, first + second][word];
-        let bits = self.words[word];
-        Some(word * 64 + Counts::of(bits).select(bits, number - before) as usize)
+        // Which word it is cannot be predicted.
+        let (is_later, is_last) = (number >= first, number >= first + second);
+        let (word, before) =
+            select_unpredictable(is_later, (self.words[1], first), (self.words[0], 0));
+        let (word, before) =
+            select_unpredictable(is_last, (self.words[2], first + second), (word, before));
+        let start = 64 * (usize::from(is_later) + usize::from(is_last));
+        Some(start + Counts::of(word).select(word, number - before) as usize)
     }
 
     /// The value at a place whose high part ends at a bit of the words.

@@ -48,6 +48,16 @@ fn packed_lists_are_the_plain_lists() {
                     assert_eq!(lists.neighbour(position).unwrap() as i64, id);
                 }
             }
+            let asked: Vec<u64> = (0..300).map(|at| at * 7919 % lists.num_nodes()).collect();
+            let mut places = 0..asked.len();
+            let compare = |place, ids: &[i64]| {
+                assert_eq!(Some(place), places.next());
+                let list = expected.range(asked[place]).unwrap();
+                assert_eq!(ids, expected.decode(list).unwrap());
+            };
+            lists.decode_many(&asked, compare).unwrap();
+            assert!(places.is_empty());
+            assert!(lists.decode_many(&[0, lists.num_nodes()], |_, _| ()).is_err());
             // In any order, with runs and repetitions.
             let count = lists.neighbours().len();
             let mut positions: Vec<usize> = (0..2000).map(|at| at * 7919 % count).collect();
