@@ -7,13 +7,10 @@ peers stay in the work folder for the next time.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cold_lines, feature_lines, musts
-from benchmarks.child import CORES
+from benchmarks import cold_lines, feature_lines
 from benchmarks.choices import add_choices
 from benchmarks.feature_bench import FeatureBench
 from benchmarks.feature_inputs import SCALES, FeatureInputs
@@ -21,6 +18,7 @@ from benchmarks.graphmill_command import Graphmill
 from benchmarks.peers.installation import those_installed
 from benchmarks.readers import READERS, Fio
 from benchmarks.readers.graphmill import Ours
+from benchmarks.sections import run_lines
 
 LINES = {
     "warm": feature_lines.warm,
@@ -44,31 +42,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     peers, absent = those_installed(READERS[name](work / "peers") for name in arguments.peers)
     if isinstance(fio := peers.get("fio"), Fio):
         fio.seconds = scale.fio_seconds
-    load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
-        print(
-            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
-            f"{os.cpu_count()} cores each; load {load:.1f} when it began"
-        )
-        bench = FeatureBench(
+
+    def bench_in(out: Path) -> FeatureBench:
+        return FeatureBench(
             ours=Ours(work / "peers"),
             inputs=inputs,
             peers=peers,
             absent=absent,
             repeats=arguments.repeats,
-            out=Path(out) / "run",
+            out=out / "run",
         )
-        for line in arguments.lines:
-            LINES[line](bench)
-    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
-    musts.show(bench.musts, note)
-    return {
-        "command": graphmill.version(),
-        "scale": scale.name,
-        "repeats": arguments.repeats,
-        "load": load,
-        "contests": bench.results,
-        "absent": absent,
-        "musts": [must.record() for must in bench.musts],
-        "curves": [curve.record() for curve in bench.curves],
-    }
+
+    return run_lines(arguments, graphmill, LINES, bench_in)

@@ -7,18 +7,17 @@ peers stay in the work folder for the next time.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import contest, edge_lines, musts, table_lines
+from benchmarks import contest, edge_lines, table_lines
 from benchmarks.bench import Bench, agreed
-from benchmarks.child import CORES, measure
+from benchmarks.child import measure
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.inputs import SCALES, Inputs
 from benchmarks.peers import PEERS, EdgeList, Peer
+from benchmarks.sections import run_lines
 
 LINES = {
     "convert": edge_lines.conversion,
@@ -41,28 +40,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     work: Path = arguments.work.absolute()
     graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
     inputs = Inputs(work / scale.name, scale, graphmill)
-    # Two runs at a time measure nothing, but must not take each other's files away.
-    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as name:
-        out = Path(name)
+
+    def bench_in(out: Path) -> Bench:
         peers, absent = installed(arguments.peers, work / "peers", out)
-        print(
-            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
-            f"{os.cpu_count()} cores each, inputs in the page cache"
-        )
-        bench = Bench(graphmill, inputs, peers, absent, arguments.repeats, out / "run")
-        for line in arguments.lines:
-            LINES[line](bench)
-    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
-    musts.show(bench.musts, note)
-    return {
-        "command": graphmill.version(),
-        "scale": scale.name,
-        "repeats": arguments.repeats,
-        "contests": bench.results,
-        "absent": absent,
-        "musts": [must.record() for must in bench.musts],
-        "curves": [curve.record() for curve in bench.curves],
-    }
+        return Bench(graphmill, inputs, peers, absent, arguments.repeats, out / "run")
+
+    return run_lines(arguments, graphmill, LINES, bench_in)
 
 
 def installed(names: list[str], folder: Path, out: Path) -> tuple[dict[str, Peer], dict[str, str]]:

@@ -7,13 +7,10 @@ forms and the peers stay in the work folder for the next time.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import memory_lines, musts, sampling_lines
-from benchmarks.child import CORES
+from benchmarks import memory_lines, sampling_lines
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.inputs import SCALES
@@ -22,6 +19,7 @@ from benchmarks.samplers import SAMPLERS
 from benchmarks.samplers.graphmill import Ours
 from benchmarks.sampling_bench import SamplingBench
 from benchmarks.sampling_inputs import SamplingInputs
+from benchmarks.sections import run_lines
 
 LINES = {
     "fanout": sampling_lines.fanout,
@@ -45,29 +43,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
     inputs = SamplingInputs(work / scale.name, scale, graphmill)
     peers, absent = those_installed(SAMPLERS[name](work / "peers") for name in arguments.peers)
-    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
-        print(
-            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
-            f"{os.cpu_count()} cores each, graph in the page cache unless a line says otherwise"
-        )
-        bench = SamplingBench(
+
+    def bench_in(out: Path) -> SamplingBench:
+        return SamplingBench(
             ours=Ours(work / "peers", graphmill),
             inputs=inputs,
             peers=peers,
             absent=absent,
             repeats=arguments.repeats,
-            out=Path(out) / "run",
+            out=out / "run",
         )
-        for line in arguments.lines:
-            LINES[line](bench)
-    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
-    musts.show(bench.musts, note)
-    return {
-        "command": graphmill.version(),
-        "scale": scale.name,
-        "repeats": arguments.repeats,
-        "contests": bench.results,
-        "absent": absent,
-        "musts": [must.record() for must in bench.musts],
-        "curves": [curve.record() for curve in bench.curves],
-    }
+
+    return run_lines(arguments, graphmill, LINES, bench_in)

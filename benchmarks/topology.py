@@ -7,17 +7,15 @@ next time.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import encoding_table, list_lines, musts, packed_lines, size_lines
-from benchmarks.child import CORES
+from benchmarks import encoding_table, list_lines, packed_lines, size_lines
 from benchmarks.choices import add_choices, names_among
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.peers.installation import those_installed
 from benchmarks.peers.webgraph import WebGraph
+from benchmarks.sections import run_lines
 from benchmarks.topology_bench import TopologyBench
 from benchmarks.topology_inputs import GRAPHS, SCALES, TopologyInputs
 from benchmarks.topology_programs import Ours
@@ -50,13 +48,9 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
     inputs = TopologyInputs(work / f"topology-{scale.name}", scale, graphmill)
     peers, absent = those_installed(WebGraph(work / "peers" / name) for name in arguments.peers)
-    load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
-        print(
-            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
-            f"{os.cpu_count()} cores each; load {load:.1f} when it began"
-        )
-        bench = TopologyBench(
+
+    def bench_in(out: Path) -> TopologyBench:
+        return TopologyBench(
             graphmill=graphmill,
             ours=Ours(work / "peers"),
             inputs=inputs,
@@ -64,19 +58,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             graphs=arguments.graphs,
             absent=absent,
             repeats=arguments.repeats,
-            out=Path(out) / "run",
+            out=out / "run",
         )
-        for line in arguments.lines:
-            LINES[line](bench)
-    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
-    if bench.musts:
-        musts.show(bench.musts, note)
-    return {
-        "command": graphmill.version(),
-        "scale": scale.name,
-        "repeats": arguments.repeats,
-        "load": load,
-        "contests": bench.results,
-        "absent": absent,
-        "musts": [must.record() for must in bench.musts],
-    }
+
+    return run_lines(arguments, graphmill, LINES, bench_in)

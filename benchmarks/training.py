@@ -7,18 +7,16 @@ peers stay in the work folder for the next time.
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import budget_lines, model_lines, musts, training_lines
-from benchmarks.child import CORES
+from benchmarks import budget_lines, model_lines, training_lines
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.loaders import LOADERS
 from benchmarks.loaders.graphmill import Ours
 from benchmarks.peers.installation import those_installed
+from benchmarks.sections import run_lines
 from benchmarks.training_bench import TrainingBench
 from benchmarks.training_inputs import SCALES, TrainingInputs
 
@@ -42,31 +40,15 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
     inputs = TrainingInputs(work / f"training-{scale.name}", scale, graphmill)
     peers, absent = those_installed(LOADERS[name](work / "peers") for name in arguments.peers)
-    load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory(prefix="out-", dir=work) as out:
-        print(
-            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
-            f"{os.cpu_count()} cores each; load {load:.1f} when it began"
-        )
-        bench = TrainingBench(
+
+    def bench_in(out: Path) -> TrainingBench:
+        return TrainingBench(
             ours=Ours(work / "peers"),
             inputs=inputs,
             peers=peers,
             absent=absent,
             repeats=arguments.repeats,
-            out=Path(out) / "run",
+            out=out / "run",
         )
-        for line in arguments.lines:
-            LINES[line](bench)
-    note = "" if scale.name == "full" else f" (targets are for --scale full, this is {scale.name})"
-    musts.show(bench.musts, note)
-    return {
-        "command": graphmill.version(),
-        "scale": scale.name,
-        "repeats": arguments.repeats,
-        "load": load,
-        "contests": bench.results,
-        "absent": absent,
-        "musts": [must.record() for must in bench.musts],
-        "curves": [curve.record() for curve in bench.curves],
-    }
+
+    return run_lines(arguments, graphmill, LINES, bench_in)

@@ -52,7 +52,7 @@ SCALES = {
         "small", (16, 1_000_000), (19, 8_000_000), 64, 48, 16, 8, 1 << 26, "256MiB", 2 * 10**9
     ),
     "full": TrainingScale(
-        "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 24, 0, "2GiB", 25 * 10**9
+        "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 72, 0, "2GiB", 25 * 10**9
     ),
     # The edges of ogbn-papers100M, or a quarter of them, among the next power of two of nodes.
     "quarter-papers": TrainingScale(

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.child import CORES, Command
 from benchmarks.loaders.loader import NO_GROUP, Loader
 from benchmarks.peers.installation import InstallationFailed
-from benchmarks.peers.pyg import SAMPLING, Installed
+from benchmarks.peers.pyg import ENDS_OF_HOPS, SAMPLING, Installed
 from benchmarks.training_inputs import Prepared
 
 # With workers, rows are gathered by the process that trains, as is its default, or by the workers.
@@ -37,7 +37,7 @@ drain(loader(seeds[: 8 * batch]), nodes_of)
 last, nodes, marks = drain(loader(seeds), nodes_of)
 tell(nodes, marks)
 
-ends = np.cumsum([0, *last.num_sampled_edges])
+ends = ends_of_hops(last)
 source, destination = last.n_id[last.edge_index].numpy()
 parts = [slice(*pair) for pair in zip(ends, ends[1:])]
 keep(kept, last.n_id.numpy(), last.x.numpy(), [(source[part], destination[part]) for part in parts])
@@ -70,7 +70,9 @@ class Pyg(Loader):
         lists = (prepared.lists.offsets, prepared.lists.neighbours, prepared.seeds)
         arguments = (*lists, prepared.table, prepared.rows, batch, batches, kept, group)
         return {
-            "pyg, no workers": self.program(CODE, *arguments, 0, "here"),
-            f"pyg, {CORES} workers": self.program(CODE, *arguments, CORES, "here"),
-            f"pyg, {CORES} workers gather": self.program(CODE, *arguments, CORES, "workers"),
+            "pyg, no workers": self.program(ENDS_OF_HOPS + CODE, *arguments, 0, "here"),
+            f"pyg, {CORES} workers": self.program(ENDS_OF_HOPS + CODE, *arguments, CORES, "here"),
+            f"pyg, {CORES} workers gather": self.program(
+                ENDS_OF_HOPS + CODE, *arguments, CORES, "workers"
+            ),
         }

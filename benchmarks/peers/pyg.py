@@ -22,6 +22,19 @@ print(" ".join(name for name in sys.argv[1:] if importlib.util.find_spec(name)))
 """
 
 
+# torch_sparse does not tell how many edges each hop has, but it lists them hop by hop: those of the seeds lead to the
+# nodes that the next hop expands, and so on.
+ENDS_OF_HOPS = """
+def ends_of_hops(batch):
+    source, destination = batch.edge_index.numpy()
+    ends, known = [0], batch.batch_size
+    for _ in FANOUTS:
+        ends.append(int(np.searchsorted(destination, known)))
+        known = max(known, int(source[: ends[-1]].max(initial=-1)) + 1)
+    return ends
+"""
+
+
 class Installed:
     """What there is of it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.child import CORES, Command
-from benchmarks.peers.pyg import SAMPLING, WALKING, Installed
+from benchmarks.peers.pyg import ENDS_OF_HOPS, SAMPLING, WALKING, Installed
 from benchmarks.samplers.sampler import Sampler
 from benchmarks.sampling_inputs import BATCH, SamplingInputs
 
@@ -37,7 +37,7 @@ stream(seeds[: 8 * int(batch)])
 (edges, nodes, batches), seconds = timed(lambda: stream(seeds))
 tell(edges, seconds, seeds=len(seeds), batches=batches, nodes=nodes)
 [first] = loader(seeds[: int(batch)])
-ends = np.cumsum([0, *first.num_sampled_edges])
+ends = ends_of_hops(first)
 source, destination = first.n_id[first.edge_index].numpy()
 hops = {}
 for hop in range(len(FANOUTS)):
@@ -87,7 +87,7 @@ class Pyg(Sampler):
             return {}
         lists = inputs.lists("in")
         arguments = (lists.offsets, lists.neighbours, inputs.seeds(), kept, BATCH, CORES)
-        return {f"pyg, {CORES} workers": self.program(FANOUT, *arguments)}
+        return {f"pyg, {CORES} workers": self.program(ENDS_OF_HOPS + FANOUT, *arguments)}
 
     def walk(self, inputs: SamplingInputs, kept: Path) -> Mapping[str, Command]:
         if not self.installed.has_any(WALKING):

@@ -1,0 +1,64 @@
+"""What every section does around its lines: a folder for what they write, a heading, and at the end the targets.
+
+It must not know what lines measure, nor with what.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from benchmarks import musts
+from benchmarks.child import CORES
+from benchmarks.curves import Curve
+from benchmarks.graphmill_command import Graphmill
+from benchmarks.musts import Must
+
+
+class Bench(Protocol):
+    """Where the lines of a section leave what they find."""
+
+    absent: dict[str, str]
+    results: dict[str, Any]
+    musts: list[Must]
+    curves: list[Curve]
+
+
+AnyBench = TypeVar("AnyBench", bound=Bench)
+
+
+def run_lines(
+    arguments: argparse.Namespace,
+    graphmill: Graphmill,
+    lines: Mapping[str, Callable[[AnyBench], None]],
+    bench_in: Callable[[Path], AnyBench],
+) -> dict[str, Any]:
+    """Every line that was asked for, then the targets; `bench_in` is given a folder that is theirs alone."""
+    load = os.getloadavg()[0]
+    # Two runs at a time measure nothing, but must not take each other's files away.
+    with tempfile.TemporaryDirectory(prefix="out-", dir=arguments.work.absolute()) as out:
+        bench = bench_in(Path(out))
+        print(
+            f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
+            f"{os.cpu_count()} cores each; load {load:.1f} when it began"
+        )
+        for line in arguments.lines:
+            lines[line](bench)
+    scale = arguments.scale
+    if bench.musts:
+        note = "" if scale == "full" else f" (targets are for --scale full, this is {scale})"
+        musts.show(bench.musts, note)
+    return {
+        "command": graphmill.version(),
+        "scale": scale,
+        "repeats": arguments.repeats,
+        "load": load,
+        "contests": bench.results,
+        "absent": bench.absent,
+        "musts": [must.record() for must in bench.musts],
+        "curves": [curve.record() for curve in bench.curves],
+    }
