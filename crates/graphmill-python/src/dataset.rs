@@ -1,8 +1,9 @@
 //! `graphmill.Dataset`.
 
+use crate::arguments::parse_residency;
 use crate::errors::Result;
 use crate::features::Features;
-use crate::graph::{Graph, parse_residency};
+use crate::graph::Graph;
 use crate::ids;
 use crate::memory::{Held, budget_of};
 use crate::sample::int64;

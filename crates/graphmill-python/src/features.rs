@@ -1,11 +1,10 @@
 //! `graphmill.Features`.
 
 use crate::errors::Result;
-use crate::graph::private_map;
 use crate::ids::{self, is_tensor};
 use crate::loader::read_stats;
 use crate::memory::budget_of;
-use crate::views::{Map, element_dtype, numpy_dtype, shape_of, table_view, to_torch};
+use crate::views::{Map, element_dtype, numpy_dtype, private_map, shape_of, table_view, to_torch};
 use graphmill::disk::{Advice, Budget, PrivateMap, ReadAt, format_size};
 use graphmill::format::ElementType;
 use graphmill::load::{self, Reading, Rows, StatsSum};

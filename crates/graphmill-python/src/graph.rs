@@ -1,11 +1,12 @@
 //! `graphmill.Graph`.
 
+use crate::arguments::{parse_direction, parse_residency};
 use crate::errors::Result;
 use crate::ids;
 use crate::memory::budget_of;
 use crate::recycled::Recycled;
 use crate::sample::{Sample, Wishes, sample_links, sample_nodes};
-use crate::views::{Map, section_view, to_torch};
+use crate::views::{Map, private_map, section_view, to_torch};
 use crate::walk;
 use graphmill::disk::PrivateMap;
 use graphmill::format::{Direction, ElementType, Section};
@@ -18,9 +19,6 @@ use pyo3::types::PyTuple;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-
-/// More hops reach the whole of any graph; a longer list is a mistake.
-const MOST_HOPS: usize = 1000;
 
 /// Topology on disk: degrees, neighbour lists and samples straight from a mapped `.gl` file.
 ///
@@ -98,47 +96,6 @@ impl Graph {
             ))
             .into()),
         }
-    }
-}
-
-/// The handle's private map, made on first use.
-pub fn private_map(
-    cell: &OnceLock<Arc<PrivateMap>>,
-    mapped: &graphmill::disk::Mapped,
-) -> Result<Arc<PrivateMap>> {
-    if let Some(map) = cell.get() {
-        return Ok(map.clone());
-    }
-    let map = PrivateMap::of(mapped)?;
-    // The same reason as for the shared map; a system that does not know the advice still works.
-    let _ = map.advise(graphmill::disk::Advice::Random);
-    Ok(cell.get_or_init(|| Arc::new(map)).clone())
-}
-
-/// Fan-outs as users give them; a list that nobody means must not take the memory for it.
-pub fn read_fanouts(fanouts: &Bound<'_, PyAny>) -> Result<Vec<i64>> {
-    let hops = fanouts.len()?;
-    if hops > MOST_HOPS {
-        let problem = format!("fanouts has {hops} hops, expected at most {MOST_HOPS}");
-        return Err(PyValueError::new_err(problem).into());
-    }
-    Ok(fanouts.extract()?)
-}
-
-/// Where the topology is to be read from.
-pub fn parse_residency(name: &str) -> Result<store::Placement> {
-    Ok(name.parse().map_err(PyValueError::new_err)?)
-}
-
-/// The direction that a name stands for.
-pub fn parse_direction(name: &str) -> Result<Direction> {
-    match name {
-        "in" => Ok(Direction::In),
-        "out" => Ok(Direction::Out),
-        other => Err(PyValueError::new_err(format!(
-            "direction is {other:?}, expected \"in\" or \"out\""
-        ))
-        .into()),
     }
 }
 

@@ -3,6 +3,7 @@
 //! One file per class or group of functions; conversion and lifetimes only, no algorithm. The Python files beside it
 //! add what is better said in Python: the loader's iteration and one file per framework.
 
+mod arguments;
 mod build;
 mod build_sources;
 mod command;

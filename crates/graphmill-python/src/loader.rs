@@ -1,8 +1,8 @@
 //! What loaders iterate over: batches made ahead by threads of Rust, which never need the GIL.
 
+use crate::arguments::{parse_direction, read_fanouts};
 use crate::dataset::Dataset;
 use crate::errors::Result;
-use crate::graph::{parse_direction, read_fanouts};
 use crate::ids;
 use crate::memory::size_of;
 use crate::sample::{int64, parse_method, parse_subgraph, parse_temporal};

@@ -1,7 +1,8 @@
 //! `Graph.sample`, `Graph.sample_edges` and their result.
 
+use crate::arguments::{parse_direction, read_fanouts};
 use crate::errors::Result;
-use crate::graph::{Graph, parse_direction, read_fanouts};
+use crate::graph::Graph;
 use crate::ids::{self, Ids};
 use graphmill::format::Direction;
 use graphmill::sample::{self, Exclude, FanoutOptions, Links, Method, Seeds, Strategy, Subgraph};

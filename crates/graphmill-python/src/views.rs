@@ -5,14 +5,14 @@
 //! torch knows no read-only tensors.
 
 use crate::errors::Result;
-use graphmill::disk::{Mapped, PrivateMap};
+use graphmill::disk::{Advice, Mapped, PrivateMap};
 use graphmill::format::{ElementType, Section, TableShape};
 use numpy::PyArray1;
 use numpy::ndarray::ArrayView1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What keeps a map alive as long as an array looks at it.
 #[pyclass(frozen, module = "graphmill._native")]
@@ -176,4 +176,15 @@ pub fn to_torch<'py>(
         ElementType::Bf16 => tensor.call_method1("view", (torch.getattr("bfloat16")?,)),
         _ => Ok(tensor),
     }
+}
+
+/// The handle's private map, made on first use.
+pub fn private_map(cell: &OnceLock<Arc<PrivateMap>>, mapped: &Mapped) -> Result<Arc<PrivateMap>> {
+    if let Some(map) = cell.get() {
+        return Ok(map.clone());
+    }
+    let map = PrivateMap::of(mapped)?;
+    // The same reason as for the shared map; a system that does not know the advice still works.
+    let _ = map.advise(Advice::Random);
+    Ok(cell.get_or_init(|| Arc::new(map)).clone())
 }
