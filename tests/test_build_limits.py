@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,11 +15,10 @@ import numpy as np
 import pytest
 
 import graphmill as gm
-from graphmill._native import run_command
 from tests.command import graphmill
 from tests.memory_group import memory_group
 from tests.process import needs_proc
-from tests.rounds import piece, rounds
+from tests.rounds import rounds
 
 pytestmark = needs_proc
 MIB = 1 << 20
@@ -149,51 +146,6 @@ def test_a_full_disk_leaves_the_old_dataset_and_nothing_else(tmp_path: Path, ord
             assert gm.open(disk / "set").table("y").numpy().tolist() == [1, 2, 3]
             assert sorted(path.name for path in disk.rglob("*")) == before
     assert 2 <= refused < len(sizes), "some sizes fit and some do not"
-
-
-def test_a_killed_build_is_never_accepted(tmp_path: Path) -> None:
-    graphmill("generate", "rmat", tmp_path / "edges.csv", "--scale", 14, "--edges", "200k", "-q")
-    np.save(tmp_path / "x.npy", np.ones((1 << 14, 16), dtype=np.float32))
-    out = tmp_path / "set"
-    command = build_command(
-        *(out, "--edges", tmp_path / "edges.csv", "--features", tmp_path / "x.npy"),
-        *("--overwrite", "--quiet", "--memory", "8MiB", "--order", "hot"),
-    )
-    nothing_done = seconds([sys.executable, "-m", "graphmill", "--version"])
-    whole = seconds(command)
-    moments = random.Random(5 + piece())
-    asked, killed, attempts = rounds(50), 0, 0
-    while killed < asked:
-        attempts += 1
-        assert attempts < 4 * asked, "nearly every build was over before it was killed"
-        there_before = (out / "dataset.json").exists() and moments.random() < 0.75
-        if not there_before:
-            shutil.rmtree(out, ignore_errors=True)
-        started = time.perf_counter()
-        child = subprocess.Popen(command)
-        try:
-            child.wait(timeout=moments.uniform(0.8 * nothing_done, whole))
-            # A machine that was busy is so no more.
-            whole = max(1.1 * nothing_done, min(whole, time.perf_counter() - started))
-        except subprocess.TimeoutExpired:
-            child.kill()
-        killed += child.wait() == -signal.SIGKILL
-        if there_before or (out / "dataset.json").exists():
-            assert gm.open(out).num_nodes == 1 << 14
-            assert run_command(["graphmill", "verify", "--quiet", str(out)]) == 0
-        else:
-            with pytest.raises((gm.GraphmillError, OSError), match=r"set"):
-                gm.open(out)
-    subprocess.run(command, check=True)
-    graphmill("verify", out)
-    kinds = {path.suffix for path in out.iterdir()}
-    assert kinds == {".gl", ".gd", ".json"}, "what the killed ones left is gone"
-
-
-def seconds(command: list[str]) -> float:
-    started = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.1, 0.3, 0.6, 1.0])

@@ -42,7 +42,7 @@ def rows() -> Iterator[Row]:
     )
     kills = "a_killed_build_is_never_accepted"
     yield Row(
-        2, "the same, as a real process", [python("test_build_limits", kills, "kills", 5000, 50)]
+        2, "the same, as a real process", [rust("graphmill-cli", [kills], "kills", 5000, 500)]
     )
     yield Row(
         3,

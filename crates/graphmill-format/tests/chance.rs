@@ -3,8 +3,7 @@
 //! It is blind to what an input reaches, and so fast that long runs try tens of millions.
 
 use graphmill_format::fuzzing;
-use graphmill_rounds::{piece, rounds};
-use std::path::{Path, PathBuf};
+use graphmill_rounds::{corpus, piece, rounds};
 
 /// Numbers at which arithmetic goes wrong.
 const EDGES: [u64; 9] =
@@ -50,11 +49,7 @@ fn change(bytes: &mut Vec<u8>, inputs: &[Vec<u8>], random: &mut Random) {
 }
 
 fn survives_chance(target: &str, run: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let inputs: Vec<Vec<u8>> = paths.iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let inputs: Vec<Vec<u8>> = corpus::inputs(target).into_iter().map(|(_, bytes)| bytes).collect();
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (piece() + 1));
     let mut bytes = Vec::new();
     for _ in 0..rounds(10_000) {

@@ -2,9 +2,11 @@
 //!
 //! A test of a promise names the number that everybody can wait for, and asks here; `make torture` asks for more by the
 //! environment, piece by piece, and gives each piece a number so that none repeats another. Only tests use this crate.
-//! `tests/rounds.py` is the same for Python.
+//! `tests/rounds.py` is the same for Python. [`corpus`] is what the fuzzers found worth keeping.
 
 #![forbid(unsafe_code)]
+
+pub mod corpus;
 
 use std::env::{VarError, var};
 

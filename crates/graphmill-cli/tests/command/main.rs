@@ -7,6 +7,8 @@ mod generate;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(unix)]
+mod kills;
 mod sample;
 mod shell;
 mod usage;

@@ -1,20 +1,17 @@
 //! A build from sources that breaks at any operation leaves the old dataset or the new one, whole.
 
+use crate::broken_builds::{NEW, OLD, at_every_operation, at_every_power_failure, whole};
 use crate::read_back;
 use std::path::Path;
 use std::sync::Arc;
 
-use graphmill_disk::faults::{Fault, FaultyFileSystem};
+use graphmill_disk::faults::Fault;
 use graphmill_disk::{Budget, FileSystem, RealFileSystem};
-use graphmill_format::{Manifest, manifest};
 use graphmill_ingest::Result;
 use graphmill_ingest::build::{
     BuildOptions, BuildReport, BuildSources, EdgeSource, NodeOrder, SourceIds, TableSource,
     build_on,
 };
-
-const OLD: u8 = 1;
-const NEW: u8 = 2;
 
 /// How nodes are numbered takes different ways through the build.
 const WAYS: [(NodeOrder, SourceIds); 4] = [
@@ -49,14 +46,7 @@ fn build(
 
 /// Which build a folder holds; a half one panics.
 fn mark(folder: &Path) -> Option<u8> {
-    let text = std::fs::read(folder.join("dataset.json")).ok()?;
-    let manifest = Manifest::parse(&text).expect("a manifest is whole or not there");
-    for file in manifest.files() {
-        let bytes = std::fs::read(folder.join(&file.name)).expect("named files are there");
-        assert_eq!(bytes.len() as u64, file.bytes);
-        assert_eq!(manifest::header_checksum(&bytes), file.header_crc32c);
-        read_back::container(&bytes);
-    }
+    let manifest = whole(folder)?;
     let x = &manifest.node().tables["x"].name;
     let (_, bytes) = read_back::table(&folder.join(x));
     let values: Vec<f32> =
@@ -65,40 +55,17 @@ fn mark(folder: &Path) -> Option<u8> {
     Some(values[0] as u8)
 }
 
-/// Fails some operations of every build, on a fresh copy each time, until one gets through.
-fn at_operations(
-    way: (NodeOrder, SourceIds),
-    fault: Fault,
-    had: Option<u8>,
-    check: impl Fn(&FaultyFileSystem, &Path, bool),
-) {
-    for operation in 0.. {
-        let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("dataset");
-        if let Some(old) = had {
-            build(Arc::new(RealFileSystem), root.path(), way, old).unwrap();
-        }
-        let disk = FaultyFileSystem::over(root.path()).unwrap();
-        disk.plan(operation, fault);
-        let outcome = build(Arc::new(disk.clone()), root.path(), way, NEW);
-        check(&disk, &folder, outcome.is_ok());
-        if disk.performed() <= operation {
-            assert!(outcome.is_ok() && operation > 20, "{operation} operations");
-            return;
-        }
-    }
-}
-
 #[test]
 fn an_error_at_any_operation_leaves_the_old_dataset_or_the_new_one() {
     for way in WAYS {
         for (fault, had) in [(Fault::Error, Some(OLD)), (Fault::FalseAlarm, None)] {
-            at_operations(way, fault, had, |_, folder, published| {
+            let build = |disk, root: &Path, mark| build(disk, root, way, mark);
+            at_every_operation(fault, had, build, |_, folder, published| {
                 let found = mark(folder);
                 assert!(found == Some(NEW) || (!published && found == had), "{found:?}");
                 // Whatever is left, the next build works and clears it.
                 let root = folder.parent().unwrap();
-                let report = build(Arc::new(RealFileSystem), root, way, NEW).unwrap();
+                let report = build(Arc::new(RealFileSystem), root, NEW).unwrap();
                 assert_eq!(mark(folder), Some(NEW));
                 let files = report.manifest.files().count() + 1;
                 assert_eq!(std::fs::read_dir(folder).unwrap().count(), files);
@@ -110,17 +77,7 @@ fn an_error_at_any_operation_leaves_the_old_dataset_or_the_new_one() {
 #[test]
 fn a_power_failure_at_any_operation_leaves_the_old_dataset_or_the_new_one() {
     for way in WAYS {
-        at_operations(way, Fault::PowerLoss, Some(OLD), |disk, folder, published| {
-            for image in disk.crash_images() {
-                image.restore().unwrap();
-                let found = mark(folder);
-                let fits = if published {
-                    found == Some(NEW)
-                } else {
-                    found == Some(OLD) || found == Some(NEW)
-                };
-                assert!(fits, "{found:?} after a build that was published: {published}");
-            }
-        });
+        let build = |disk, root: &Path, mark| build(disk, root, way, mark);
+        at_every_power_failure(Some(OLD), build, mark);
     }
 }

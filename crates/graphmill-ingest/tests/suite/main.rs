@@ -5,6 +5,7 @@
 #[path = "../read_back/mod.rs"]
 mod read_back;
 
+mod broken_builds;
 mod build_faults;
 mod convert;
 mod convert_tables;
