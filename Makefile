@@ -15,6 +15,7 @@ WHOLE_RUN = PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.run all --size $(SI
 TOOLS := $(VENV)/.tools
 FRAMEWORKS := $(VENV)/.frameworks
 EXTENSION := $(VENV)/.extension
+CHECKED := $(VENV)/.extension-checked
 FASTEST := $(VENV)/.extension-fastest
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
@@ -40,8 +41,8 @@ help: ## show these verbs
 demo: $(EXTENSION) $(FRAMEWORKS) ## build, compile a graph larger than its memory budget, train on it from disk
 	$(BIN)/python -m examples.demo
 
-test: lint $(EXTENSION) $(FRAMEWORKS) ## lint, then all Rust and all Python tests
-	cargo test --workspace --exclude graphmill-python --all-features
+test: lint $(CHECKED) $(FRAMEWORKS) ## lint, then all Rust and all Python tests
+	cargo test --workspace --all-features
 	$(BIN)/python -m pytest
 
 test-peers: $(EXTENSION) $(FRAMEWORKS) ## tests that need a second torch (dgl) or a long compile (torch-sparse)
@@ -110,13 +111,19 @@ $(FRAMEWORKS): pyproject.toml $(TOOLS)
 	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 
-# Both install the same module, so making one undoes the other.
+# All install the same module, so making one undoes the others.
 $(EXTENSION): $(RUST_SOURCES) pyproject.toml $(TOOLS)
-	@rm -f $(FASTEST)
+	@rm -f $(CHECKED) $(FASTEST)
 	$(BIN)/maturin develop --profile quick
 	@touch $@
 
+# For `make test`: with the checks of a debug build, and libraries that the Rust tests use as they are.
+$(CHECKED): $(RUST_SOURCES) pyproject.toml $(TOOLS)
+	@rm -f $(EXTENSION) $(FASTEST)
+	$(BIN)/maturin develop
+	@touch $@
+
 $(FASTEST): $(RUST_SOURCES) pyproject.toml $(TOOLS)
-	@rm -f $(EXTENSION)
+	@rm -f $(EXTENSION) $(CHECKED)
 	$(BIN)/maturin develop --release
 	@touch $@
