@@ -23,7 +23,7 @@ from benchmarks.graphmill_command import Graphmill
 from benchmarks.reporting.recorded import MACHINE, RUNS
 
 #: Peers that compile for minutes or bring gigabytes of torch; a small run is over before they are installed.
-HEAVY = {"webgraph", "graph_builder", "graphbolt", "dgl"}
+HEAVY = {"webgraph", "graph_builder", "graphbolt", "dgl", "pyg"}
 
 
 class Section(Protocol):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from benchmarks.child import CORES, Command
 from benchmarks.loaders.loader import NO_GROUP, Loader
-from benchmarks.peers.installation import InstallationFailed
-from benchmarks.peers.pyg import ENDS_OF_HOPS, SAMPLING, Installed
+from benchmarks.peers.pyg import ENDS_OF_HOPS, Installed
 from benchmarks.training_inputs import Prepared
 
 # With workers, rows are gathered by the process that trains, as is its default, or by the workers.
@@ -59,10 +58,7 @@ class Pyg(Loader):
         return self.installed.environment
 
     def install(self) -> None:
-        self.installed.find()
-        for names in (["torch_geometric"], SAMPLING):
-            if not self.installed.has_any(names):
-                raise InstallationFailed(f"{' or '.join(names)} is not installed")
+        self.installed.install()
 
     def resident(
         self, prepared: Prepared, batch: int, batches: int, kept: Path, group: Path = NO_GROUP

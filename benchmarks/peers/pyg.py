@@ -1,17 +1,26 @@
-"""PyTorch Geometric, where one of the libraries that do its work is installed.
+"""PyTorch Geometric with the libraries that do its work, compiled against the torch of this environment.
 
-None of these is a wheel on the package index, and one compiles for a quarter of an hour, so none is installed here: an
-environment named `pyg` beside the other peers is used if there is one, and else the Python of the benchmarks.
+None of them is a wheel on the package index: torch-sparse compiles for a quarter of an hour, and pip keeps what it made.
+An environment named `pyg` beside the other peers holds them; one that is there already, made by hand with other
+libraries, is used as it is.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.peers.installation import InstallationFailed, python_of, script
+from benchmarks.peers.installation import (
+    InstallationFailed,
+    is_done,
+    python_of,
+    run,
+    script,
+    write_down,
+)
 
 SAMPLING = ("pyg_lib", "torch_sparse")
 WALKING = ("pyg_lib", "torch_cluster")
@@ -35,26 +44,46 @@ def ends_of_hops(batch):
 """
 
 
+def install_torch_sparse(folder: Path) -> None:
+    """An environment of its own over this one, so that all compare with the same torch and the same PyG."""
+    recipe = f"torch-sparse and torch-scatter for {sys.version}"
+    if is_done(folder, recipe):
+        return
+    run([sys.executable, "-m", "venv", "--clear", str(folder)])
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "this_environment.pth").write_text(sysconfig.get_path("purelib"))
+    pip = [str(python_of(folder)), "-m", "pip", "install", "--quiet"]
+    run([*pip, "--upgrade", "setuptools<81", "wheel", "ninja", "scipy"])
+    print("compiling torch-sparse, about a quarter of an hour on two cores", flush=True)
+    compiled = ["torch-scatter", "torch-sparse"]
+    run([*pip, "--no-deps", "--no-build-isolation", *compiled], FORCE_ONLY_CPU=1)
+    write_down(folder, recipe)
+
+
 class Installed:
     """What there is of it."""
 
     def __init__(self, folder: Path) -> None:
-        """Prefer an environment of its own among the peers."""
-        own = folder / "pyg"
-        self.environment = own if python_of(own).exists() else Path(sys.prefix)
+        """Know the environment, among those of the other peers."""
+        self.environment = folder / "pyg"
         self._found: frozenset[str] = frozenset()
 
-    def find(self) -> None:
-        """Look for it, or raise with what is missing."""
+    def install(self) -> None:
+        """Compile it where it is missing, and look for what there is, or raise with what is not."""
+        if not python_of(self.environment).exists() or not self._find():
+            install_torch_sparse(self.environment)
+        if not self._find():
+            raise InstallationFailed(
+                f"none of {', '.join(SAMPLING)} is installed beside {python_of(self.environment)}, and PyG samples with nothing else"
+            )
+
+    def _find(self) -> bool:
+        """Whether there is something to sample with."""
         names = sorted({"torch_geometric", *SAMPLING, *WALKING})
         command = script(self.environment, FIND, *names)
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         self._found = frozenset(done.stdout.split())
-        if not self._found - {"torch_geometric"}:
-            raise InstallationFailed(
-                "none of pyg_lib, torch_sparse and torch_cluster is installed beside "
-                f"{python_of(self.environment)}, and PyG samples with nothing else"
-            )
+        return self.has("torch_geometric") and self.has_any(SAMPLING)
 
     def has(self, name: str) -> bool:
         """Whether a package was found."""

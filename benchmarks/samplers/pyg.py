@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from benchmarks.child import CORES, Command
-from benchmarks.peers.pyg import ENDS_OF_HOPS, SAMPLING, WALKING, Installed
+from benchmarks.peers.pyg import ENDS_OF_HOPS, WALKING, Installed
 from benchmarks.samplers.sampler import Sampler
 from benchmarks.sampling_inputs import BATCH, SamplingInputs
 
@@ -80,11 +80,9 @@ class Pyg(Sampler):
         return self.installed.environment
 
     def install(self) -> None:
-        self.installed.find()
+        self.installed.install()
 
     def fanout(self, inputs: SamplingInputs, kept: Path) -> Mapping[str, Command]:
-        if not (self.installed.has("torch_geometric") and self.installed.has_any(SAMPLING)):
-            return {}
         lists = inputs.lists("in")
         arguments = (lists.offsets, lists.neighbours, inputs.seeds(), kept, BATCH, CORES)
         return {f"pyg, {CORES} workers": self.program(ENDS_OF_HOPS + FANOUT, *arguments)}

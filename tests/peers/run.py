@@ -9,20 +9,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.peers import graphbolt
-from benchmarks.peers.installation import (
-    InstallationFailed,
-    is_done,
-    python_of,
-    python_packages,
-    run,
-    write_down,
-)
+from benchmarks.peers.installation import InstallationFailed, python_of, python_packages
+from benchmarks.peers.pyg import install_torch_sparse
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".venv-peers"
@@ -40,22 +33,6 @@ class Environment:
 
 def install_dgl(folder: Path) -> None:
     python_packages(folder, graphbolt.PACKAGES, TESTING, versions=graphbolt.PYTHONS)
-
-
-def install_torch_sparse(folder: Path) -> None:
-    """Compile it against the torch of this environment, which is used as it is; pip keeps the wheels."""
-    recipe = "torch-sparse and torch-scatter for " + sys.version
-    if is_done(folder, recipe):
-        return
-    run([sys.executable, "-m", "venv", "--clear", str(folder)])
-    [packages] = folder.glob("lib/python*/site-packages")
-    (packages / "this_environment.pth").write_text(sysconfig.get_path("purelib"))
-    pip = [str(python_of(folder)), "-m", "pip", "install", "--quiet"]
-    run([*pip, "--upgrade", "setuptools<81", "wheel", "ninja", "scipy"])
-    print("compiling torch-sparse, about a quarter of an hour on two cores", flush=True)
-    compiled = ["torch-scatter", "torch-sparse"]
-    run([*pip, "--no-deps", "--no-build-isolation", *compiled], FORCE_ONLY_CPU=1)
-    write_down(folder, recipe)
 
 
 OF_PYG = ("tests/peers/test_pyg_loaders.py", "tests/test_pyg_stores.py", "tests/test_accuracy.py")
