@@ -37,9 +37,12 @@ pub mod device_activity;
 pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;
+#[cfg(target_os = "linux")]
+pub mod large_blocks;
 pub mod memory;
 pub mod memory_copy;
 pub mod page_buffer;
+mod past_caches;
 mod per_process;
 pub mod pool;
 pub mod prefetch;
@@ -57,9 +60,12 @@ pub use bit_instructions::with_bit_instructions;
 pub use budget::{Budget, Reservation};
 pub use device_activity::DeviceActivity;
 pub use error::{Error, Result};
+#[cfg(target_os = "linux")]
+pub use large_blocks::LargeBlocks;
 pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};
 pub use memory_copy::MemoryCopy;
 pub use page_buffer::PageBuffer;
+pub use past_caches::PastCaches;
 pub use pool::{pool, reading_pool, with_threads};
 pub use prefetch::prefetch;
 pub use presence::Presence;

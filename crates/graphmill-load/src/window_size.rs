@@ -86,8 +86,8 @@ impl NeighborLoader {
         let waiting = rows.saturating_mul(self.options().prefetch as u64);
         let waiting = waiting.min(free / FINISHED_SHARE);
         let delivery = rows.saturating_mul(2).saturating_add(work);
-        // What allocators and queues round up, and the holes that lists of all lengths leave in the heap.
-        let slack = free / 8;
+        // What allocators and queues round up.
+        let slack = free / 32;
         free.saturating_sub(delivery).saturating_sub(waiting).saturating_sub(slack)
     }
 }

@@ -24,6 +24,11 @@ mod writers;
 
 use pyo3::prelude::*;
 
+// What a budget gets back, the machine gets back.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: graphmill::disk::LargeBlocks = graphmill::disk::LargeBlocks;
+
 /// The extension module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
