@@ -51,7 +51,8 @@ class NeighborLoader:
             pair of nodes once, and ``"induced"`` all edges among the nodes found.
         direction: ``"in"`` follows edges against their direction, as message passing wants; ``"out"`` along it.
         seed: An int makes every epoch reproducible; None draws fresh entropy.
-        threads: Threads that may share the sampling of a large batch; all cores by default.
+        threads: Threads that may share the sampling of a large batch. By default two fewer than there are cores, as
+            reading and assembling take place meanwhile, and at least one.
         prefetch: Batches kept ready ahead of the one in use, 2 by default, fewer where memory is short; 0 prepares each
             when asked for.
         backend: How rows are read: ``"auto"`` copies what is in the page cache and reads the rest with deep queues,
@@ -115,7 +116,7 @@ class NeighborLoader:
         original: bool = False,
     ) -> None:
         """Check every argument; nothing is read before the first batch."""
-        self.threads = _at_least(1, threads, "threads", default=os.cpu_count() or 1)
+        self.threads = _at_least(1, threads, "threads", default=max(1, (os.cpu_count() or 1) - 2))
         self.prefetch = _at_least(0, prefetch, "prefetch", default=2)
         self.batch_size = _at_least(1, batch_size, "batch_size", default=1024)
         self.seed = secrets.randbits(63) if seed is None else int(seed)

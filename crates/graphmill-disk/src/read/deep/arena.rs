@@ -28,7 +28,7 @@ pub(crate) struct Extent {
 impl Arena {
     /// At least `bytes` bytes.
     pub(crate) fn new(bytes: usize) -> Self {
-        let mut buffer = PageBuffer::new(bytes.next_multiple_of(PAGE));
+        let mut buffer = PageBuffer::with_huge_pages(bytes.next_multiple_of(PAGE));
         let free = vec![Extent { start: 0, length: buffer.len() }];
         Self { memory: buffer.as_mut_ptr(), buffer, free }
     }
