@@ -73,6 +73,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="measure these once more, or all if none is named; otherwise what is there stays",
     )
     parser.add_argument(
+        "--only",
+        nargs="+",
+        metavar="SECTION",
+        help="leave the other sections for another time",
+    )
+    parser.add_argument(
         "--peers", choices=["all", "light", "none"], help="light leaves out those that take minutes"
     )
     add_places(parser)
@@ -82,9 +88,10 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     """Measure what is missing; raises at the end if a section failed, once all others are there."""
     size, work = SIZES[arguments.size], arguments.work.absolute()
     chosen = [name for name in sections if size.sections is None or name in size.sections]
-    again = chosen if arguments.again == [] else arguments.again or []
-    if unknown := sorted(set(again) - set(chosen)):
-        raise SystemExit(f"--again: {', '.join(unknown)} is not among {', '.join(chosen)}")
+    now_measured = arguments.only or chosen
+    again = now_measured if arguments.again == [] else arguments.again or []
+    if unknown := sorted({*again, *now_measured} - set(chosen)):
+        raise SystemExit(f"{', '.join(unknown)} is not among {', '.join(chosen)}")
     graphmill, folder = Graphmill(arguments.command), arguments.folder or default(arguments.size)
     for place in (folder, work):
         place.mkdir(parents=True, exist_ok=True)
@@ -93,7 +100,7 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     about["sections"] = chosen
     write(folder / MACHINE, about)
     failed = []
-    for name in chosen:
+    for name in now_measured:
         file = folder / f"{name}.json"
         if name not in again and is_measured(file):
             print(f"\n{name}: is in {file}")

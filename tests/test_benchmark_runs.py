@@ -87,6 +87,9 @@ def test_a_run_goes_on_where_it_stopped(
     assert [section.times for section in sections.values()] == [1, 2, 2]
     whole.run_all(asked(*small, "--again"), sections)
     assert [section.times for section in sections.values()] == [2, 3, 3]
+    whole.run_all(asked(*small, "--only", "third", "first", "--again", "third"), sections)
+    assert [section.times for section in sections.values()] == [2, 3, 4]
+    assert told(tmp_path, "machine")["sections"] == ["first", "second", "third"]
     with pytest.raises(SystemExit, match="fourth is not among"):
         whole.run_all(asked(*small, "--again", "fourth"), sections)
 

@@ -7,6 +7,7 @@ libraries, is used as it is.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -56,7 +57,9 @@ def install_torch_sparse(folder: Path) -> None:
     run([*pip, "--upgrade", "setuptools<81", "wheel", "ninja", "scipy"])
     print("compiling torch-sparse, about a quarter of an hour on two cores", flush=True)
     compiled = ["torch-scatter", "torch-sparse"]
-    run([*pip, "--no-deps", "--no-build-isolation", *compiled], FORCE_ONLY_CPU=1)
+    # Where ninja is not found on the path, one file is compiled after the other.
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    run([*pip, "--no-deps", "--no-build-isolation", *compiled], FORCE_ONLY_CPU=1, PATH=path)
     write_down(folder, recipe)
 
 
