@@ -1,18 +1,20 @@
 //! What a loader will cost, before it reads a row.
 //! A few batches are sampled and planned as an epoch would plan them; the profile of the disk says how long their reads
-//! take. It uses the planning of windows and hot rows as they are, so that it cannot promise anything else than what
-//! happens, and it reads topology only.
+//! take, and what they take of a processor; a copy of a batch's length is timed. It uses the planning of windows and hot
+//! rows as they are, so that it cannot promise anything else than what happens, and it reads topology only.
 
+use crate::buffers::Buffers;
 use crate::columns::Columns;
 use crate::heat::Heat;
 use crate::hot_ids::HotIds;
 use crate::hot_rows::hot_count;
 use crate::read_plan::ReadPlan;
+use crate::resident_copy::copy_rows;
 use crate::row_order::RowOrder;
 use crate::sampled_batch::SampledBatch;
 use crate::window_plan::WindowPlan;
 use crate::window_size::missing;
-use crate::{Error, NeighborLoader, Result};
+use crate::{Column, Error, NeighborLoader, Result};
 use graphmill_disk::DeviceProfile;
 use std::time::{Duration, Instant};
 
@@ -41,16 +43,40 @@ pub struct Estimate {
     pub disk_rate: f64,
     /// Batches per second that were sampled, by one call after the other.
     pub sampling_rate: f64,
+    /// Batches per second that all cores can sample, read and put together, if nobody else wants them.
+    pub processor_rate: f64,
     /// Bytes of memory that one batch needs by itself; less than that is an error.
     pub least_memory: u64,
     /// Bytes of memory that hot rows and windows will take.
     pub memory: u64,
 }
 
+/// What an epoch waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Requests and bytes.
+    Disk,
+    /// One batch after the other.
+    Sampling,
+    /// All that is done at once.
+    Processor,
+}
+
 impl Estimate {
-    /// Whether the disk is slower than sampling.
-    pub fn is_disk_the_limit(&self) -> bool {
-        self.disk_rate < self.sampling_rate
+    /// Batches per second, for whoever does nothing else with them.
+    pub fn rate(&self) -> f64 {
+        self.disk_rate.min(self.sampling_rate).min(self.processor_rate)
+    }
+
+    /// Which of the three is slowest.
+    pub fn limit(&self) -> Limit {
+        if self.disk_rate <= self.rate() {
+            Limit::Disk
+        } else if self.sampling_rate <= self.processor_rate {
+            Limit::Sampling
+        } else {
+            Limit::Processor
+        }
     }
 }
 
@@ -96,9 +122,17 @@ impl NeighborLoader {
         let edge_reads = self.reads_of(&self.edge_columns, &edges, None)?;
         let reads = || node_reads.iter().chain(&edge_reads).copied();
         let total_nodes: usize = nodes.iter().map(|list| list.len()).sum();
+        let wanted_edges: usize = edges.iter().map(|list| list.len()).sum();
         let total_edges: usize = batches.iter().map(SampledBatch::num_edges).sum();
         let cold = nodes.iter().map(|list| missing(list, hot.as_ref()));
         let cold = cold.sum::<usize>() as f64;
+        let sampling = sampling.as_secs_f64() / f64::from(sampled);
+        let copying = self.copying_seconds(&self.columns, total_nodes as f64 / count)?
+            + self.copying_seconds(&self.edge_columns, wanted_edges as f64 / count)?;
+        // Rows that come from the disk are copied to their window first.
+        let copying = copying * (1.0 + cold / (total_nodes as f64).max(1.0));
+        let reading = disk.processor_seconds(reads().map(|length| (length, 1))) / count;
+        let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
         Ok(Some(Estimate {
             sampled,
             nodes: total_nodes as f64 / count,
@@ -109,10 +143,41 @@ impl NeighborLoader {
             requests: reads().count() as f64 / count,
             bytes: reads().map(|length| length as f64).sum::<f64>() / count,
             disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
-            sampling_rate: f64::from(sampled) / sampling.as_secs_f64(),
+            sampling_rate: 1.0 / sampling,
+            processor_rate: cores / (sampling + copying + reading),
             least_memory,
             memory: hot_bytes.saturating_add(bytes.min(limit)).max(least_memory),
         }))
+    }
+
+    /// Seconds of a processor that putting so many rows together takes, from memory that no cache holds.
+    fn copying_seconds(&self, columns: &Columns, rows_of_batch: f64) -> Result<f64> {
+        let mut seconds = 0.0;
+        for (name, rows) in columns.named() {
+            let stored = rows.table().shape().row_length() as usize;
+            let bytes = Buffers::memory(rows.row_length()) + Buffers::memory(stored as u64);
+            let fitting = self.dataset().budget().free() / 2 / bytes;
+            let count = (rows_of_batch.ceil() as usize).min(fitting as usize);
+            if count == 0 || stored == 0 {
+                continue;
+            }
+            let from = self.buffers.take(count * stored, "a copy on trial")?;
+            let mut into = Column::of(name, rows, count, &self.buffers)?;
+            // All rows, in an order that nothing foresees.
+            let row_at = |index: usize| {
+                let place = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count;
+                &from[place * stored..][..stored]
+            };
+            let length = rows.row_length() as usize;
+            let mut copy = || copy_rows(count, &mut into.bytes, length, rows.how, row_at, || true);
+            // The first time finds the pages.
+            copy()?;
+            let began = Instant::now();
+            copy()?;
+            let threads = graphmill_disk::pool()?.current_num_threads() as f64;
+            seconds += began.elapsed().as_secs_f64() * threads * rows_of_batch / count as f64;
+        }
+        Ok(seconds)
     }
 
     /// The rows that would be hot in so many bytes.

@@ -49,7 +49,7 @@ pub use buffers::RowBuffer;
 pub use epoch::EpochOrder;
 pub use epoch_batches::{Awaited, EpochBatches};
 pub use error::{Error, Result};
-pub use estimate::Estimate;
+pub use estimate::{Estimate, Limit};
 pub use loader::NeighborLoader;
 pub use loader_options::LoaderOptions;
 pub use loader_stats::{Bound, LoaderStats};

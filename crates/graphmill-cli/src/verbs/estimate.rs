@@ -8,7 +8,7 @@ use crate::follow::Follow;
 use crate::output;
 use clap::Args;
 use graphmill::disk::{self, Budget, DeviceProfile, format_size};
-use graphmill::load::{Estimate, LoaderOptions, NeighborLoader, Seeds};
+use graphmill::load::{Estimate, Limit, LoaderOptions, NeighborLoader, Seeds};
 use graphmill::store::Dataset;
 use serde::Serialize;
 use std::num::NonZero;
@@ -16,13 +16,15 @@ use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
 The estimate is for batches whose rows are not in the page cache, once windows have their full
-length. The disk is measured first, for some seconds, unless it was measured before; inspect --disk
-measures it again.
+length, and for a loop that does nothing with them: a model on the same cores takes its share. The
+disk is measured first, for some seconds, unless it was measured before; inspect --disk measures it
+again.
 
 JSON keys: path, fanouts, batch_size, memory, batches, nodes_per_batch, edges_per_batch, hot_rows,
-hot_share, window, requests_per_batch, bytes_per_batch, disk_batches_per_second (null if all rows
-will be in memory), sampling_batches_per_second, limit (disk or sampling), least_memory,
-memory_used, fits, disk_measured
+hot_share, window, requests_per_batch, bytes_per_batch, batches_per_second (the least of the next
+three), disk_batches_per_second (null if all rows will be in memory), sampling_batches_per_second,
+processor_batches_per_second, limit (disk, sampling or processor), least_memory, memory_used, fits,
+disk_measured
 
 Example:
   graphmill estimate papers/ --fanouts 15,10,5 --batch-size 1024 --memory 4GiB --split train";
@@ -86,9 +88,11 @@ struct Told {
     window: usize,
     requests_per_batch: f64,
     bytes_per_batch: f64,
+    batches_per_second: f64,
     /// None if every row will be in memory.
     disk_batches_per_second: Option<f64>,
     sampling_batches_per_second: f64,
+    processor_batches_per_second: f64,
     limit: &'static str,
     least_memory: u64,
     memory_used: u64,
@@ -119,7 +123,10 @@ fn tell(flags: &Flags) -> anyhow::Result<Told> {
         .columns(flags.columns.clone())
         .direction(flags.direction.into())
         .window(flags.window.map(NonZero::get))
-        .threads(std::thread::available_parallelism().map_or(1, NonZero::get))
+        // As Python's loaders have it: two cores read and put together.
+        .threads(
+            std::thread::available_parallelism().map_or(1, NonZero::get).saturating_sub(2).max(1),
+        )
         .seed(flags.seed);
     let seeds = flags.split.clone().map_or(Seeds::All, Seeds::Split);
     let loader = NeighborLoader::over(dataset, seeds, options)?;
@@ -149,9 +156,15 @@ fn told(
         window: estimate.window,
         requests_per_batch: estimate.requests,
         bytes_per_batch: estimate.bytes,
+        batches_per_second: estimate.rate(),
         disk_batches_per_second: Some(estimate.disk_rate).filter(|rate| rate.is_finite()),
         sampling_batches_per_second: estimate.sampling_rate,
-        limit: if estimate.is_disk_the_limit() { "disk" } else { "sampling" },
+        processor_batches_per_second: estimate.processor_rate,
+        limit: match estimate.limit() {
+            Limit::Disk => "disk",
+            Limit::Sampling => "sampling",
+            Limit::Processor => "processor",
+        },
         least_memory: estimate.least_memory,
         memory_used: estimate.memory,
         fits: estimate.least_memory <= memory,
@@ -183,7 +196,7 @@ fn describe(told: &Told) -> String {
          {verdict}\n\
          {} nodes and {} edges a batch; {:.0}% of the rows are among {} hot ones\n\
          {} requests and {} a batch, {} batches read together\n\
-         {disk}, sampling {:.1}: {} is the limit\n",
+         {disk}, sampling {:.1}, all cores {:.1}: {:.1} batches/s, {} is the limit\n",
         told.path.display(),
         fanouts.join(","),
         grouped(told.batch_size),
@@ -196,9 +209,11 @@ fn describe(told: &Told) -> String {
         format_size(told.bytes_per_batch as u64),
         told.window,
         told.sampling_batches_per_second,
+        told.processor_batches_per_second,
+        told.batches_per_second,
         match told.limit {
-            "disk" => "the disk",
-            other => other,
+            "sampling" => "sampling".to_owned(),
+            other => format!("the {other}"),
         },
     )
 }

@@ -25,7 +25,8 @@ cached (0 to 1, null when the system does not tell), and by kind
             mean, isolated), sections (name, dtype, count, bytes)
   table     shape, dtype, row_bytes, sections
   --disk    disk: random_4k_per_second, best_depth, break_even_gap, bytes_per_second, device,
-            is_direct, random (bytes, depth, per_second), sequential; alone if the path is another folder
+            is_direct, random (bytes, depth, per_second, processor_seconds), sequential; alone if
+            the path is another folder
   dataset   generation, order, num_nodes, num_edges, source_rows, undirected, graph (a topology),
             tables, edge_tables and splits (tables by name), which have all these keys but kind
 

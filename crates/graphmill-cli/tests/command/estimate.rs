@@ -20,10 +20,14 @@ fn what_a_batch_costs_and_whether_it_fits_is_told() {
     let roomy = facts("--memory 64MiB");
     assert_eq!(roomy["fits"], true);
     assert_eq!(roomy["batches"], 2000);
-    for positive in ["nodes_per_batch", "requests_per_batch", "disk_batches_per_second"] {
+    for positive in ["nodes_per_batch", "requests_per_batch"] {
         assert!(roomy[positive].as_f64().unwrap() > 0.0, "{positive}");
     }
-    assert!(["disk", "sampling"].contains(&roomy["limit"].as_str().unwrap()));
+    let limit = roomy["limit"].as_str().unwrap();
+    let rate = |of: &str| roomy[format!("{of}_batches_per_second")].as_f64().unwrap();
+    assert!(["disk", "sampling", "processor"].into_iter().all(|other| rate(other) >= rate(limit)));
+    assert!(rate(limit) > 0.0);
+    assert_eq!(roomy["batches_per_second"], rate(limit));
     let alone = facts("--memory 64MiB --window 1");
     assert_eq!(alone["window"], 1);
     assert!(alone["requests_per_batch"].as_f64() >= roomy["requests_per_batch"].as_f64());

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::write::{FileDraft, RealFileSystem};
 
 /// Raised when what is measured changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Disks change with age, drivers and neighbours.
 const SECONDS_TRUSTED: u64 = 90 * 24 * 3600;
 
@@ -136,7 +136,7 @@ mod tests {
         let file = path.join(file_name(&good.device));
         let text = std::fs::read_to_string(&file).unwrap();
         for damaged in
-            [&text[..text.len() / 2], "", &text.replace("\"version\": 1", "\"version\": 2")]
+            [&text[..text.len() / 2], "", &text.replace("\"version\": 2", "\"version\": 1")]
         {
             std::fs::write(&file, damaged).unwrap();
             assert_eq!(load_from(path, path), None);

@@ -41,8 +41,8 @@ fn measure_file(ring: &Ring, effort: Duration) -> Result<DeviceProfile> {
     let mut random = Vec::with_capacity(SIZES.len() * DEPTHS.len());
     for bytes in SIZES {
         for depth in DEPTHS {
-            let per_second = random_rate(ring, bytes, depth, share)?;
-            random.push(RandomRate { bytes, depth, per_second });
+            let (per_second, processor_seconds) = random_rate(ring, bytes, depth, share)?;
+            random.push(RandomRate { bytes, depth, per_second, processor_seconds });
         }
     }
     let sequential = sequential_rate(ring, share * SEQUENTIAL_SHARES)?;
@@ -57,7 +57,8 @@ fn measure_file(ring: &Ring, effort: Duration) -> Result<DeviceProfile> {
     })
 }
 
-fn random_rate(ring: &Ring, bytes: u64, depth: u32, time: Duration) -> Result<f64> {
+/// Reads in a second, and what each of them takes of a processor.
+fn random_rate(ring: &Ring, bytes: u64, depth: u32, time: Duration) -> Result<(f64, f64)> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(MOST_THREADS).min(depth as usize);
     let depth_each = depth / threads as u32;
@@ -70,9 +71,11 @@ fn random_rate(ring: &Ring, bytes: u64, depth: u32, time: Duration) -> Result<f6
         let join = |reader: std::thread::ScopedJoinHandle<'_, _>| {
             reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        readers.into_iter().map(join).collect::<Result<Vec<f64>>>()
+        readers.into_iter().map(join).collect::<Result<Vec<(f64, f64)>>>()
     })?;
-    Ok(rates.iter().sum())
+    let per_second: f64 = rates.iter().map(|(rate, _)| rate).sum();
+    let busy: f64 = rates.iter().map(|(rate, processor)| rate * processor).sum();
+    Ok((per_second, busy / per_second))
 }
 
 fn rate_of_thread(
@@ -81,17 +84,29 @@ fn rate_of_thread(
     depth: u32,
     time: Duration,
     thread: usize,
-) -> Result<f64> {
+) -> Result<(f64, f64)> {
     // The first reads are not counted: they make the thread's ring and find the memory.
     let mut state = bytes ^ u64::from(depth) << 40 ^ (thread as u64) << 50;
     ring.read_at_depth(depth, &random_ranges(&mut state, ring.len(), bytes, 1), &mut |_, _| {})?;
     let together = (BYTES_PER_LOOK / bytes).min(u64::from(depth) * 16);
-    let (mut count, begun) = (0, Instant::now());
+    let (mut count, begun, busy) = (0, Instant::now(), processor_time());
     while count == 0 || begun.elapsed() < time {
         let ranges = random_ranges(&mut state, ring.len(), bytes, together);
         ring.read_at_depth(depth, &ranges, &mut |_, _| count += 1)?;
     }
-    Ok(f64::from(count) / begun.elapsed().as_secs_f64())
+    let (seconds, busy) = (begun.elapsed().as_secs_f64(), processor_time().saturating_sub(busy));
+    Ok((f64::from(count) / seconds, busy.as_secs_f64() / f64::from(count)))
+}
+
+/// How long this thread has been at work; nothing where the system does not tell.
+fn processor_time() -> Duration {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::try_from(time).unwrap_or_default()
+    }
+    #[cfg(not(unix))]
+    Duration::ZERO
 }
 
 fn random_ranges(state: &mut u64, length: u64, bytes: u64, count: u64) -> Vec<Range<u64>> {
@@ -133,6 +148,8 @@ mod tests {
             let profile = measure_file(&ring, Duration::from_millis(29)).unwrap();
             assert_eq!(profile.random.len(), SIZES.len() * DEPTHS.len());
             assert!(profile.is_measured && profile.is_sound(), "{profile:?}");
+            #[cfg(unix)]
+            assert!(profile.processor_seconds([(4096, 1)]) > 0.0, "{profile:?}");
             assert!(DEPTHS.contains(&profile.best_depth()));
         }
     }

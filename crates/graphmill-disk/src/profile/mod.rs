@@ -25,6 +25,8 @@ pub struct RandomRate {
     pub depth: u32,
     /// Reads that were finished in a second.
     pub per_second: f64,
+    /// Seconds of a processor that each of them took.
+    pub processor_seconds: f64,
 }
 
 /// How fast a device reads.
@@ -101,7 +103,10 @@ impl DeviceProfile {
             is_direct: true,
             measured_at: 0,
             random: random
-                .map(|(bytes, per_second)| RandomRate { bytes, depth: 64, per_second })
+                .map(|(bytes, per_second)| {
+                    let processor_seconds = 10e-6 + bytes as f64 * 0.1e-9;
+                    RandomRate { bytes, depth: 64, per_second, processor_seconds }
+                })
                 .to_vec(),
             sequential: 1.5e9,
         }
@@ -146,39 +151,40 @@ impl DeviceProfile {
         one_by_one.max(bytes / self.bandwidth())
     }
 
+    /// Seconds of a processor that such reads take, whichever of its cores has them.
+    pub fn processor_seconds(&self, reads: impl IntoIterator<Item = (u64, u64)>) -> f64 {
+        let points = self.fastest_by_size();
+        let points: Vec<(u64, f64)> =
+            points.iter().map(|(bytes, rate)| (*bytes, rate.processor_seconds)).collect();
+        let (last, most) = points.last().map_or((1, 0.0), |&(bytes, seconds)| (bytes, seconds));
+        let of = |(length, count)| on_line(&points, length, most / last as f64) * count as f64;
+        reads.into_iter().map(of).sum()
+    }
+
     /// Seconds between two finished reads of this length at the best depth.
     ///
     /// A read costs so much for being a read and so much for every byte, so lengths between those measured lie on a line.
     pub fn seconds_per_read(&self, bytes: u64) -> f64 {
-        let points = self.fastest_by_size();
-        let above = points.partition_point(|(size, _)| *size < bytes);
-        match (above.checked_sub(1).map(|below| points[below]), points.get(above)) {
-            (None, Some((_, seconds))) => *seconds,
-            (Some((size, seconds)), None) => seconds + (bytes - size) as f64 / self.bandwidth(),
-            (Some((low, quick)), Some((high, slow))) => {
-                quick + (slow - quick) * (bytes - low) as f64 / (high - low) as f64
-            }
-            (None, None) => bytes as f64 / self.bandwidth(),
-        }
+        // A longer read never takes less; where it was measured to, that was luck.
+        let mut longest = 0.0;
+        let points = self.fastest_by_size().into_iter().map(|(bytes, rate)| {
+            longest = f64::max(longest, 1.0 / rate.per_second);
+            (bytes, longest)
+        });
+        on_line(&points.collect::<Vec<_>>(), bytes, 1.0 / self.bandwidth())
     }
 
-    /// Sizes in ascending order, each with the seconds of a read at its best depth.
-    fn fastest_by_size(&self) -> Vec<(u64, f64)> {
-        let mut points: Vec<(u64, f64)> = Vec::new();
-        for rate in &self.random {
-            let seconds = 1.0 / rate.per_second;
+    /// Sizes in ascending order, each with its rate at its best depth.
+    fn fastest_by_size(&self) -> Vec<(u64, RandomRate)> {
+        let mut points: Vec<(u64, RandomRate)> = Vec::new();
+        for &rate in &self.random {
             match points.iter_mut().find(|(bytes, _)| *bytes == rate.bytes) {
-                Some(point) => point.1 = point.1.min(seconds),
-                None => points.push((rate.bytes, seconds)),
+                Some((_, best)) if best.per_second >= rate.per_second => {}
+                Some((_, best)) => *best = rate,
+                None => points.push((rate.bytes, rate)),
             }
         }
         points.sort_by_key(|(bytes, _)| *bytes);
-        // A longer read never takes less; where it was measured to, that was luck.
-        let mut longest = 0.0;
-        for (_, seconds) in &mut points {
-            longest = seconds.max(longest);
-            *seconds = longest;
-        }
         points
     }
 
@@ -188,6 +194,21 @@ impl DeviceProfile {
         is_rate(self.sequential)
             && !self.random.is_empty()
             && self.random.iter().all(|rate| is_rate(rate.per_second) && rate.bytes > 0)
+            && self.random.iter().all(|rate| (0.0..1e3).contains(&rate.processor_seconds))
+    }
+}
+
+/// What a read of so many bytes costs, if those of some lengths, ascending, are known, and every byte beyond the last of
+/// them costs `per_byte`.
+fn on_line(points: &[(u64, f64)], bytes: u64, per_byte: f64) -> f64 {
+    let above = points.partition_point(|(size, _)| *size < bytes);
+    match (above.checked_sub(1).map(|below| points[below]), points.get(above)) {
+        (None, Some((_, cost))) => *cost,
+        (Some((size, cost)), None) => cost + (bytes - size) as f64 * per_byte,
+        (Some((low, less)), Some((high, more))) => {
+            less + (more - less) * (bytes - low) as f64 / (high - low) as f64
+        }
+        (None, None) => bytes as f64 * per_byte,
     }
 }
 
@@ -201,7 +222,8 @@ mod tests {
             let slower = if depth == 1 { 0.1 } else { 1.0 };
             [4096_u64, 131_072].map(|bytes| {
                 let seconds = 8e-6 + bytes as f64 / 2e9;
-                RandomRate { bytes, depth, per_second: slower / seconds }
+                let processor_seconds = 5e-6 + bytes as f64 / 1e10;
+                RandomRate { bytes, depth, per_second: slower / seconds, processor_seconds }
             })
         });
         let random = random.collect();
@@ -224,6 +246,11 @@ mod tests {
             let found = device.seconds_per_read(bytes);
             assert!((found / expected - 1.0).abs() < 1e-9, "{bytes}: {found} {expected}");
         }
+        for bytes in [4096, 10_000, 131_072] {
+            let expected = 7.0 * (5e-6 + bytes as f64 / 1e10);
+            let found = device.processor_seconds([(bytes, 7)]);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{bytes}: {found} {expected}");
+        }
         // Less than a block costs as much as a block.
         assert_eq!(device.seconds_per_read(1), device.seconds_per_read(4096));
         let both = device.seconds([(4096, 10), (131_072, 5)]);
@@ -235,7 +262,9 @@ mod tests {
     #[test]
     fn a_lucky_measurement_makes_no_longer_read_cheaper() {
         let mut device = plain();
-        device.random.push(RandomRate { bytes: 262_144, depth: 8, per_second: 1e9 });
+        let lucky =
+            RandomRate { bytes: 262_144, depth: 8, per_second: 1e9, processor_seconds: 0.0 };
+        device.random.push(lucky);
         assert!(device.seconds_per_read(262_144) >= device.seconds_per_read(131_072));
     }
 
@@ -244,8 +273,12 @@ mod tests {
         assert!(plain().is_sound() && DeviceProfile::assumed().is_sound());
         for rate in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(!DeviceProfile { sequential: rate, ..plain() }.is_sound());
-            let random = vec![RandomRate { bytes: 1, depth: 1, per_second: rate }];
-            assert!(!DeviceProfile { random, ..plain() }.is_sound());
+            let point = RandomRate { bytes: 1, depth: 1, per_second: rate, processor_seconds: 0.0 };
+            assert!(!DeviceProfile { random: vec![point], ..plain() }.is_sound());
+        }
+        for processor_seconds in [-1.0, f64::NAN, f64::INFINITY] {
+            let point = RandomRate { bytes: 1, depth: 1, per_second: 1.0, processor_seconds };
+            assert!(!DeviceProfile { random: vec![point], ..plain() }.is_sound());
         }
         assert!(!DeviceProfile { random: vec![], ..plain() }.is_sound());
     }

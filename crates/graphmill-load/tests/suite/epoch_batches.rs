@@ -208,7 +208,9 @@ fn an_estimate_is_what_happens() {
             let found = (stats.reads.requests as f64, stats.reads.bytes_read as f64);
             assert_eq!((predicted.requests, predicted.bytes), found);
         }
-        assert!(predicted.disk_rate > 0.0 && predicted.sampling_rate > 0.0);
+        let rates = [predicted.disk_rate, predicted.sampling_rate, predicted.processor_rate];
+        assert!(rates.iter().all(|&rate| rate > 0.0 && rate >= predicted.rate()));
+        assert!(rates.contains(&predicted.rate()));
         assert!(predicted.least_memory <= predicted.memory && predicted.memory <= ENOUGH);
     }
     let empty = NeighborLoader::new(made.open(ENOUGH), Vec::new(), options()).unwrap();
