@@ -1,6 +1,6 @@
 """PyTorch Geometric with the libraries that do its work, compiled against the torch of this environment.
 
-None of them is a wheel on the package index: torch-sparse compiles for a quarter of an hour, and pip keeps what it made.
+None of them is a wheel on the package index: torch-sparse compiles for ten minutes, and pip keeps what it made.
 An environment named `pyg` beside the other peers holds them; one that is there already, made by hand with other
 libraries, is used as it is.
 """
@@ -55,7 +55,7 @@ def install_torch_sparse(folder: Path) -> None:
     (packages / "this_environment.pth").write_text(sysconfig.get_path("purelib"))
     pip = [str(python_of(folder)), "-m", "pip", "install", "--quiet"]
     run([*pip, "--upgrade", "setuptools<81", "wheel", "ninja", "scipy"])
-    print("compiling torch-sparse, about a quarter of an hour on two cores", flush=True)
+    print("compiling torch-sparse, about ten minutes on two cores", flush=True)
     compiled = ["torch-scatter", "torch-sparse"]
     # Where ninja is not found on the path, one file is compiled after the other.
     path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -77,7 +77,8 @@ class Installed:
             install_torch_sparse(self.environment)
         if not self._find():
             raise InstallationFailed(
-                f"none of {', '.join(SAMPLING)} is installed beside {python_of(self.environment)}, and PyG samples with nothing else"
+                f"none of {', '.join(SAMPLING)} is installed beside "
+                f"{python_of(self.environment)}, and PyG samples with nothing else"
             )
 
     def _find(self) -> bool:
