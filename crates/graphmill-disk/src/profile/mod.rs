@@ -104,7 +104,8 @@ impl DeviceProfile {
             measured_at: 0,
             random: random
                 .map(|(bytes, per_second)| {
-                    let processor_seconds = 10e-6 + bytes as f64 * 0.1e-9;
+                    // 15 us, in a number that JSON gives back to the last bit.
+                    let processor_seconds = 1.0 / 65536.0;
                     RandomRate { bytes, depth: 64, per_second, processor_seconds }
                 })
                 .to_vec(),
