@@ -22,9 +22,9 @@ def warm(bench: FeatureBench) -> None:
 
     def check(figures: Figures) -> str:
         said = rates.told(figures)
-        if "rival_seconds" not in said:
+        if "over_rival" not in said:
             return right(figures)
-        return f"{right(figures)}, mapped in turns {said['amount'] / said['rival_seconds'] / 1e6:.2f} M"
+        return f"{right(figures)}, {said['over_rival']:.2f}x mapped in turns"
 
     contestants: list[Contestant] = []
     for reader in bench.all():
@@ -49,7 +49,7 @@ def over_rival(outcome: Outcome) -> float | None:
     if outcome.failure is not None or not outcome.runs:
         return None
     said = map(rates.told, outcome.runs)
-    return statistics.median(run["rival_seconds"] / run["seconds"] for run in said)
+    return statistics.median(run["over_rival"] for run in said)
 
 
 def limited(bench: FeatureBench) -> None:

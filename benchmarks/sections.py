@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from benchmarks import musts
+from benchmarks import merged_lines, musts
 from benchmarks.child import CORES
 from benchmarks.curves import Curve
 from benchmarks.graphmill_command import Graphmill
@@ -39,6 +39,7 @@ def run_lines(
 ) -> dict[str, Any]:
     """Every line that was asked for, then the targets; `bench_in` is given a folder that is theirs alone."""
     load = os.getloadavg()[0]
+    lines_found: dict[str, dict[str, Any]] = {}
     # Two runs at a time measure nothing, but must not take each other's files away.
     with tempfile.TemporaryDirectory(prefix="out-", dir=arguments.work.absolute()) as out:
         bench = bench_in(Path(out))
@@ -47,7 +48,9 @@ def run_lines(
             f"{os.cpu_count()} cores each; load {load:.1f} when it began"
         )
         for line in arguments.lines:
+            before = found(bench)
             lines[line](bench)
+            lines_found[line] = merged_lines.index(found(bench), before)
     scale = arguments.scale
     if bench.musts:
         note = "" if scale == "full" else f" (targets are for --scale full, this is {scale})"
@@ -57,8 +60,16 @@ def run_lines(
         "scale": scale,
         "repeats": arguments.repeats,
         "load": load,
-        "contests": bench.results,
         "absent": bench.absent,
+        **found(bench),
+        "lines": lines_found,
+    }
+
+
+def found(bench: Bench) -> dict[str, Any]:
+    """What lines have left so far."""
+    return {
+        "contests": {**bench.results},
         "musts": [must.record() for must in bench.musts],
         "curves": [curve.record() for curve in bench.curves],
     }

@@ -10,7 +10,7 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from benchmarks import machine
 from benchmarks.choices import add_places
 from benchmarks.graphmill_command import Graphmill
+from benchmarks.merged_lines import merged
 from benchmarks.reporting.recorded import MACHINE, RUNS
 
 #: Peers that compile for minutes or bring gigabytes of torch; a small run is over before they are installed.
@@ -69,7 +70,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again",
         nargs="*",
-        metavar="SECTION",
+        metavar="SECTION[:LINE]",
         help="measure these once more, or all if none is named; otherwise what is there stays",
     )
     parser.add_argument(
@@ -89,7 +90,7 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     size, work = SIZES[arguments.size], arguments.work.absolute()
     chosen = [name for name in sections if size.sections is None or name in size.sections]
     now_measured = arguments.only or chosen
-    again = now_measured if arguments.again == [] else arguments.again or []
+    again = lines_by_section(now_measured if arguments.again == [] else arguments.again or [])
     if unknown := sorted({*again, *now_measured} - set(chosen)):
         raise SystemExit(f"{', '.join(unknown)} is not among {', '.join(chosen)}")
     graphmill, folder = Graphmill(arguments.command), arguments.folder or default(arguments.size)
@@ -107,16 +108,44 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
             continue
         print(f"\n=== {name} ===", flush=True)
         own = choices(sections[name], arguments, size)
+        earlier = None
+        if again.get(name) and is_measured(file):
+            own.lines = known_lines(name, again[name], getattr(own, "lines", []))
+            earlier = json.loads(file.read_text())["result"]
         record = surrounded(sections[name], own, work)
         about["versions"] = machine.versions(graphmill, work / "peers")
         write(folder / MACHINE, about)
         kept = {key: about["versions"][key] for key in ("graphmill", "commit")}
-        write(file, {"section": name, "size": arguments.size, **kept, **record})
         if "failure" in record:
             failed.append(f"{name}: {record['failure']}")
+            # What was measured before is better than nothing.
+            if earlier is not None:
+                continue
+        else:
+            for line in record["result"].get("lines", {}).values():
+                line |= {"begun": record["begun"], **kept}
+        if earlier is not None:
+            record["result"] = merged(earlier, record["result"])
+        write(file, {"section": name, "size": arguments.size, **kept, **record})
     print(f"\nraw numbers: {folder}\nthe report of them: python -m benchmarks.report {folder}")
     if failed:
         raise SystemExit("\n".join(failed))
+
+
+def lines_by_section(names: Iterable[str]) -> dict[str, list[str]]:
+    """The lines that are named after their section and a colon; none where the whole section is."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        section, _, line = name.partition(":")
+        found.setdefault(section, []).extend([line] if line else [])
+    return found
+
+
+def known_lines(section: str, wanted: list[str], known: list[str]) -> list[str]:
+    """Those that were asked for, if all of them exist."""
+    if unknown := sorted(set(wanted) - set(known)):
+        raise SystemExit(f"{section}: {', '.join(unknown)} is not among {', '.join(known)}")
+    return wanted
 
 
 def default(size: str) -> Path:

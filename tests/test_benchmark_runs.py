@@ -18,10 +18,13 @@ import pytest
 
 from benchmarks import whole
 from benchmarks.child import Command, CommandFailed, measure
+from benchmarks.curves import Curve
+from benchmarks.graphmill_command import Graphmill
 from benchmarks.machine import block_device
 from benchmarks.musts import Must, show
 from benchmarks.run import SECTIONS
 from benchmarks.run import parser as command_line
+from benchmarks.sections import run_lines
 from benchmarks.whole import SIZES
 
 MIB = 1 << 20
@@ -92,6 +95,85 @@ def test_a_run_goes_on_where_it_stopped(
     assert told(tmp_path, "machine")["sections"] == ["first", "second", "third"]
     with pytest.raises(SystemExit, match="fourth is not among"):
         whole.run_all(asked(*small, "--again", "fourth"), sections)
+
+
+class Lined(Counted):
+    """A section of two lines."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--lines", default=["warm", "cold"])
+
+
+def lined(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What a section leaves; its figures are the number of lines that were measured with them."""
+    number = len(arguments.lines)
+    return {
+        "absent": {},
+        "contests": {f"{line}: rows": number for line in arguments.lines},
+        "musts": [{"name": f"{line}, fast", "measured": number} for line in arguments.lines],
+        "curves": [],
+        "lines": {
+            line: {"contests": [f"{line}: rows"], "musts": [f"{line}, fast"], "curves": []}
+            for line in arguments.lines
+        },
+    }
+
+
+def test_a_line_that_is_measured_again_replaces_itself_alone(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path
+) -> None:
+    sections = {"first": Lined(lined), "second": Counted(seen)}
+    small = ("--size", "small")
+    # A section that was never measured is measured whole.
+    whole.run_all(asked(*small, "--again", "first:warm"), sections)
+    assert told(tmp_path, "first")["result"]["contests"] == {"warm: rows": 2, "cold: rows": 2}
+    whole.run_all(asked(*small, "--again", "first:warm"), sections)
+    assert [section.times for section in sections.values()] == [2, 1]
+    result = told(tmp_path, "first")["result"]
+    assert result["contests"] == {"warm: rows": 1, "cold: rows": 2}
+    assert [(must["name"], must["measured"]) for must in result["musts"]] == [
+        ("warm, fast", 1),
+        ("cold, fast", 2),
+    ]
+    assert all(line["graphmill"] == "graphmill 9.9" for line in result["lines"].values())
+    # A line that fails leaves what there was.
+    sections["first"].measure = broken
+    with pytest.raises(SystemExit, match="first: OSError"):
+        whole.run_all(asked(*small, "--again", "first:cold"), sections)
+    assert told(tmp_path, "first")["result"] == result
+    for wrong in ("first:hot", "second:warm"):
+        with pytest.raises(SystemExit, match="is not among"):
+            whole.run_all(asked(*small, "--again", wrong), sections)
+
+
+def test_a_section_tells_which_line_left_what(tmp_path: Path) -> None:
+    class Bench:
+        def __init__(self) -> None:
+            self.absent: dict[str, str] = {}
+            self.results: dict[str, Any] = {}
+            self.musts: list[Must] = []
+            self.curves: list[Curve] = []
+
+    def warm(bench: Bench) -> None:
+        bench.results["warm: rows"] = 1
+
+    def cold(bench: Bench) -> None:
+        bench.results["cold: rows"] = 2
+        bench.musts.append(Must("cold, fast", 3.0, at_least=2.0))
+
+    arguments = argparse.Namespace(work=tmp_path, lines=["cold", "warm"], scale="full", repeats=1)
+    command = tmp_path / "graphmill"
+    command.write_text(COMMAND)
+    command.chmod(0o755)
+    result = run_lines(
+        arguments, Graphmill(str(command)), {"warm": warm, "cold": cold}, lambda _: Bench()
+    )
+    assert result["contests"] == {"cold: rows": 2, "warm: rows": 1}
+    assert result["lines"] == {
+        "cold": {"contests": ["cold: rows"], "musts": ["cold, fast"], "curves": []},
+        "warm": {"contests": ["warm: rows"], "musts": [], "curves": []},
+    }
 
 
 def test_a_run_tells_the_machine_and_what_surrounds_a_section(

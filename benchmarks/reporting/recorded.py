@@ -17,7 +17,7 @@ from typing import Any
 RUNS = Path(__file__).parents[1] / "runs"
 MACHINE = "machine.json"
 #: What a section holds beside figures of its own.
-COMMON = {"command", "scale", "repeats", "load", "contests", "absent", "musts", "curves"}
+COMMON = {"command", "scale", "repeats", "load", "contests", "absent", "musts", "curves", "lines"}
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,13 @@ class Run:
 
     def commits(self) -> list[str]:
         """The versions that sections were measured with: one, if the run is of one piece."""
-        told = (f"{file['graphmill']}, commit {file['commit']}" for file in self.sections.values())
-        return sorted(set(told))
+        measured = [
+            piece
+            for section, file in self.sections.items()
+            # Lines that were measured again have a commit of their own.
+            for piece in self.result(section).get("lines", {}).values() or [file]
+        ]
+        return sorted({f"{piece['graphmill']}, commit {piece['commit']}" for piece in measured})
 
 
 def read(folder: Path) -> Run:
