@@ -87,7 +87,7 @@ impl NeighborLoader {
             return Ok(None);
         }
         self.settle()?;
-        let (mut sampling, mut sampled) = (Duration::ZERO, 0);
+        let (mut sampling, mut narrowing, mut sampled) = (Duration::ZERO, Duration::ZERO, 0);
         let mut sample = |index| {
             // The first time may wait for lists on the disk, which an epoch does only in the beginning.
             drop(self.sampled(epoch, index)?);
@@ -95,7 +95,9 @@ impl NeighborLoader {
             let mut batch = self.sampled(epoch, index)?;
             sampling += began.elapsed();
             sampled += 1;
+            let began = Instant::now();
             batch.narrow(self.wants_edge_ids());
+            narrowing += began.elapsed();
             Ok::<_, Error>(batch)
         };
         let mut batches = vec![sample(0)?];
@@ -120,15 +122,20 @@ impl NeighborLoader {
         let count = batches.len() as f64;
         let nodes = lists(&batches, |batch| &batch.sample.nodes);
         let edges = lists(&batches, |batch| &batch.sample.edge_ids);
+        let began = Instant::now();
         let node_reads = self.reads_of(&self.columns, &nodes, hot.as_ref())?;
         let edge_reads = self.reads_of(&self.edge_columns, &edges, None)?;
+        let planning = began.elapsed().as_secs_f64() / count;
         let reads = || node_reads.iter().chain(&edge_reads).copied();
         let total_nodes: usize = nodes.iter().map(|list| list.len()).sum();
         let wanted_edges: usize = edges.iter().map(|list| list.len()).sum();
         let total_edges: usize = batches.iter().map(SampledBatch::num_edges).sum();
         let cold = nodes.iter().map(|list| missing(list, hot.as_ref()));
         let cold = cold.sum::<usize>() as f64;
-        let sampling = sampling.as_secs_f64() / f64::from(sampled);
+        let narrowing = narrowing.as_secs_f64() / f64::from(sampled);
+        let sampling = sampling.as_secs_f64() / f64::from(sampled) + narrowing;
+        // Lists are widened again before they are delivered, which moves the same bytes.
+        let widening = narrowing;
         let copying = self.copying_seconds(&self.columns, total_nodes as f64 / count)?
             + self.copying_seconds(&self.edge_columns, wanted_edges as f64 / count)?;
         // Rows that come from the disk are copied to their window first.
@@ -146,7 +153,7 @@ impl NeighborLoader {
             bytes: reads().map(|length| length as f64).sum::<f64>() / count,
             disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
             sampling_rate: 1.0 / sampling,
-            processor_rate: cores / (sampling + copying + reading),
+            processor_rate: cores / (sampling + planning + reading + copying + widening),
             least_memory,
             memory: hot_bytes.saturating_add(bytes.min(limit)).max(least_memory),
         }))
