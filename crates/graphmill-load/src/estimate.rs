@@ -43,7 +43,7 @@ pub struct Estimate {
     pub disk_rate: f64,
     /// Batches per second that were sampled, by one call after the other.
     pub sampling_rate: f64,
-    /// Batches per second that all cores can sample, read and put together, if nobody else wants them.
+    /// Batches per second that all cores sample, read and put together, if nobody else wants them.
     pub processor_rate: f64,
     /// Bytes of memory that one batch needs by itself; less than that is an error.
     pub least_memory: u64,
@@ -56,23 +56,23 @@ pub struct Estimate {
 pub enum Limit {
     /// Requests and bytes.
     Disk,
-    /// One batch after the other.
+    /// Sampling one batch after the other: further cores would not help much.
     Sampling,
-    /// All that is done at once.
+    /// What all cores share.
     Processor,
 }
 
 impl Estimate {
     /// Batches per second, for whoever does nothing else with them.
     pub fn rate(&self) -> f64 {
-        self.disk_rate.min(self.sampling_rate).min(self.processor_rate)
+        self.disk_rate.min(self.processor_rate)
     }
 
-    /// Which of the three is slowest.
+    /// What takes most of the time between two batches.
     pub fn limit(&self) -> Limit {
-        if self.disk_rate <= self.rate() {
+        if self.disk_rate <= self.processor_rate {
             Limit::Disk
-        } else if self.sampling_rate <= self.processor_rate {
+        } else if self.sampling_rate <= 2.0 * self.processor_rate {
             Limit::Sampling
         } else {
             Limit::Processor
@@ -141,6 +141,7 @@ impl NeighborLoader {
         // Rows that come from the disk are copied to their window first.
         let copying = copying * (1.0 + cold / (total_nodes as f64).max(1.0));
         let reading = disk.processor_seconds(reads().map(|length| (length, 1))) / count;
+        let others = planning + reading + copying + widening;
         let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
         Ok(Some(Estimate {
             sampled,
@@ -153,7 +154,7 @@ impl NeighborLoader {
             bytes: reads().map(|length| length as f64).sum::<f64>() / count,
             disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
             sampling_rate: 1.0 / sampling,
-            processor_rate: cores / (sampling + planning + reading + copying + widening),
+            processor_rate: 1.0 / shared_by(cores, sampling, others),
             least_memory,
             memory: hot_bytes.saturating_add(bytes.min(limit)).max(least_memory),
         }))
@@ -229,6 +230,29 @@ impl NeighborLoader {
     }
 }
 
+/// Seconds from one batch to the next if `chain` seconds of each are done by one thread at a time and `others` by all cores.
+///
+/// No order of the work is faster than the longer of the chain and an equal share of everything, and none in which no core
+/// rests while there is work is slower than the chain and then a share of the others. It will be something in between.
+fn shared_by(cores: f64, chain: f64, others: f64) -> f64 {
+    let (fastest, slowest) = (chain.max((chain + others) / cores), chain + others / cores);
+    f64::midpoint(fastest, slowest)
+}
+
 fn lists(batches: &[SampledBatch], list: impl Fn(&SampledBatch) -> &Vec<i64>) -> Vec<&[i64]> {
     batches.iter().map(|batch| list(batch).as_slice()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_takes_no_less_than_its_chain_and_no_more_than_one_core_would() {
+        assert_eq!(shared_by(1.0, 3.0, 4.0), 7.0);
+        assert_eq!(shared_by(2.0, 3.0, 0.0), 3.0);
+        // As fast as 4, as slow as 2 + 3.
+        assert_eq!(shared_by(2.0, 2.0, 6.0), 4.5);
+        assert!(shared_by(1000.0, 3.0, 4.0) < 3.01);
+    }
 }

@@ -21,10 +21,10 @@ disk is measured first, for some seconds, unless it was measured before; inspect
 again.
 
 JSON keys: path, fanouts, batch_size, memory, batches, nodes_per_batch, edges_per_batch, hot_rows,
-hot_share, window, requests_per_batch, bytes_per_batch, batches_per_second (the least of the next
-three), disk_batches_per_second (null if all rows will be in memory), sampling_batches_per_second,
-processor_batches_per_second, limit (disk, sampling or processor), least_memory, memory_used, fits,
-disk_measured
+hot_share, window, requests_per_batch, bytes_per_batch, batches_per_second (the lesser of those of
+disk and processor), disk_batches_per_second (null if all rows will be in memory),
+sampling_batches_per_second (sampling alone), processor_batches_per_second, limit (disk, sampling or
+processor), least_memory, memory_used, fits, disk_measured
 
 Example:
   graphmill estimate papers/ --fanouts 15,10,5 --batch-size 1024 --memory 4GiB --split train";

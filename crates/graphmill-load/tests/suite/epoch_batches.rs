@@ -211,6 +211,7 @@ fn an_estimate_is_what_happens() {
         let rates = [predicted.disk_rate, predicted.sampling_rate, predicted.processor_rate];
         assert!(rates.iter().all(|&rate| rate > 0.0 && rate >= predicted.rate()));
         assert!(rates.contains(&predicted.rate()));
+        assert!(predicted.processor_rate < predicted.sampling_rate, "everything includes sampling");
         assert!(predicted.least_memory <= predicted.memory && predicted.memory <= ENOUGH);
     }
     let empty = NeighborLoader::new(made.open(ENOUGH), Vec::new(), options()).unwrap();
