@@ -76,8 +76,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         nargs="+",
-        metavar="SECTION",
-        help="leave the other sections for another time",
+        metavar="SECTION[:LINE]",
+        help="leave the other sections and lines for another time",
     )
     parser.add_argument(
         "--peers", choices=["all", "light", "none"], help="light leaves out those that take minutes"
@@ -89,9 +89,9 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     """Measure what is missing; raises at the end if a section failed, once all others are there."""
     size, work = SIZES[arguments.size], arguments.work.absolute()
     chosen = [name for name in sections if size.sections is None or name in size.sections]
-    now_measured = arguments.only or chosen
-    again = lines_by_section(now_measured if arguments.again == [] else arguments.again or [])
-    if unknown := sorted({*again, *now_measured} - set(chosen)):
+    only = lines_by_section(arguments.only or chosen)
+    again = lines_by_section([*only] if arguments.again == [] else arguments.again or [])
+    if unknown := sorted({*again, *only} - set(chosen)):
         raise SystemExit(f"{', '.join(unknown)} is not among {', '.join(chosen)}")
     graphmill, folder = Graphmill(arguments.command), arguments.folder or default(arguments.size)
     for place in (folder, work):
@@ -101,17 +101,16 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     about["sections"] = chosen
     write(folder / MACHINE, about)
     failed = []
-    for name in now_measured:
-        file = folder / f"{name}.json"
-        if name not in again and is_measured(file):
+    for name in only:
+        file, own = folder / f"{name}.json", choices(sections[name], arguments, size)
+        earlier = json.loads(file.read_text())["result"] if is_measured(file) else {}
+        lines = lines_to_measure(name, own, earlier, only[name], again.get(name))
+        if lines == []:
             print(f"\n{name}: is in {file}")
             continue
+        if lines is not None:
+            own.lines = lines
         print(f"\n=== {name} ===", flush=True)
-        own = choices(sections[name], arguments, size)
-        earlier = None
-        if again.get(name) and is_measured(file):
-            own.lines = known_lines(name, again[name], getattr(own, "lines", []))
-            earlier = json.loads(file.read_text())["result"]
         record = surrounded(sections[name], own, work)
         about["versions"] = machine.versions(graphmill, work / "peers")
         write(folder / MACHINE, about)
@@ -119,13 +118,13 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
         if "failure" in record:
             failed.append(f"{name}: {record['failure']}")
             # What was measured before is better than nothing.
-            if earlier is not None:
+            if earlier:
                 continue
         else:
             for line in record["result"].get("lines", {}).values():
                 line |= {"begun": record["begun"], **kept}
-        if earlier is not None:
-            record["result"] = merged(earlier, record["result"])
+            if "lines" in earlier:
+                record["result"] = merged(earlier, record["result"])
         write(file, {"section": name, "size": arguments.size, **kept, **record})
     print(f"\nraw numbers: {folder}\nthe report of them: python -m benchmarks.report {folder}")
     if failed:
@@ -141,11 +140,24 @@ def lines_by_section(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def known_lines(section: str, wanted: list[str], known: list[str]) -> list[str]:
-    """Those that were asked for, if all of them exist."""
-    if unknown := sorted(set(wanted) - set(known)):
-        raise SystemExit(f"{section}: {', '.join(unknown)} is not among {', '.join(known)}")
-    return wanted
+def lines_to_measure(
+    section: str,
+    own: argparse.Namespace,
+    earlier: Mapping[str, Any],
+    only: list[str],
+    again: list[str] | None,
+) -> list[str] | None:
+    """The lines of a section that are missing or wanted again; None if it has none and is to be measured whole."""
+    known: list[str] = getattr(own, "lines", [])
+    if unknown := sorted({*only, *(again or [])} - set(known)):
+        raise SystemExit(
+            f"{section}: {', '.join(unknown)} is not among its lines: {', '.join(known) or 'it has none'}"
+        )
+    if not known:
+        return None if not earlier or again is not None else []
+    wanted_again = known if again == [] else again or []
+    there = earlier.get("lines", {})
+    return [line for line in only or known if line not in there or line in wanted_again]
 
 
 def default(size: str) -> Path:

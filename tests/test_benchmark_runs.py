@@ -142,8 +142,17 @@ def test_a_line_that_is_measured_again_replaces_itself_alone(
     with pytest.raises(SystemExit, match="first: OSError"):
         whole.run_all(asked(*small, "--again", "first:cold"), sections)
     assert told(tmp_path, "first")["result"] == result
+    # A line that was left for another time is measured when nothing is asked for again.
+    sections["first"] = Lined(lined)
+    (tmp_path / "run" / "first.json").unlink()
+    whole.run_all(asked(*small, "--only", "first:cold"), sections)
+    assert told(tmp_path, "first")["result"]["contests"] == {"cold: rows": 1}
+    whole.run_all(asked(*small), sections)
+    assert told(tmp_path, "first")["result"]["contests"] == {"cold: rows": 1, "warm: rows": 1}
+    whole.run_all(asked(*small), sections)
+    assert sections["first"].times == 2
     for wrong in ("first:hot", "second:warm"):
-        with pytest.raises(SystemExit, match="is not among"):
+        with pytest.raises(SystemExit, match="is not among its lines"):
             whole.run_all(asked(*small, "--again", wrong), sections)
 
 
