@@ -23,6 +23,7 @@ from benchmarks.graphmill_command import Graphmill
 from benchmarks.merged_lines import merged
 from benchmarks.reporting.recorded import MACHINE, RUNS
 
+PROJECT = Path(__file__).parents[1]
 #: Peers that compile for minutes or bring gigabytes of torch; a small run is over before they are installed.
 HEAVY = {"webgraph", "graph_builder", "graphbolt", "dgl", "pyg"}
 
@@ -230,7 +231,8 @@ def now() -> str:
 
 
 def write(file: Path, content: dict[str, Any]) -> None:
-    """Write a file so that it is there whole or not at all."""
+    """Write a file so that it is there whole or not at all. Where the project lies on this machine is left out."""
     aside = file.with_suffix(".unfinished")
-    aside.write_text(json.dumps(content, indent=1) + "\n")
+    text = json.dumps(content, indent=1) + "\n"
+    aside.write_text(text.replace(f"{PROJECT}/", ""))
     os.replace(aside, file)

@@ -203,6 +203,14 @@ def test_a_run_tells_the_machine_and_what_surrounds_a_section(
     ]
 
 
+def test_a_run_does_not_tell_where_the_project_lies(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path
+) -> None:
+    path = Path(whole.__file__).parent / "data" / "graph.gl"
+    whole.run_all(asked("--size", "small"), {"only": Counted(lambda _: {"path": str(path)})})
+    assert told(tmp_path, "only")["result"] == {"path": "benchmarks/data/graph.gl"}
+
+
 def test_a_run_is_of_one_size(asked: Callable[..., argparse.Namespace]) -> None:
     sections = {"only": Counted(seen)}
     whole.run_all(asked("--size", "small"), sections)

@@ -18,7 +18,7 @@ def block(run: Run) -> str:
     lines = [
         f"{met} of {len(targets)} targets of [the benchmarks](docs/benchmarks.md) are met (size {run.size}, "
         f"{machine['begun'][:10]}, {machine['processor']}, {machine['usable_cores']} cores, "
-        f"{machine['memory_bytes'] / 2**30:.0f} GiB; {'; '.join(run.commits())}).",
+        f"{machine['memory_bytes'] / 2**30:.0f} GiB; {versions(run)}).",
         "",
     ]
     if headlines := run.headlines():
@@ -37,6 +37,12 @@ def block(run: Run) -> str:
                     lines.append(f"| {share} | {series['name']} | {pace} |")
             lines += ["", curve["remark"], ""]
     return "\n".join(lines)
+
+
+def versions(run: Run) -> str:
+    """What was measured: one version, or of how many the run is put together; the report names them."""
+    commits = run.commits()
+    return commits[0] if len(commits) == 1 else f"in pieces, at {len(commits)} commits"
 
 
 def rewrite(path: Path, run: Run) -> None:
