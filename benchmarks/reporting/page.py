@@ -92,9 +92,7 @@ def headlines(run: Run) -> str:
 def where(run: Run) -> str:
     """The machine and the conditions, in a line."""
     machine, commits = run.machine, run.commits()
-    pieces = (
-        f" Its sections were measured with {' and '.join(commits)}." if len(commits) > 1 else ""
-    )
+    pieces = f" In pieces, at {len(commits)} commits, named below." if len(commits) > 1 else ""
     return (
         f"{machine['processor']}, {machine['usable_cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB, "
         f"Linux {machine['kernel']}, begun {tables.moment(machine['begun'])}. Medians of runs in turns, each a process "
