@@ -175,7 +175,7 @@ def test_a_process_ends_with_an_epoch_under_way(papers: Path, end: str) -> None:
 WAIT = """
 import sys, time
 import graphmill as gm
-from tests.test_loader_stopping import stage_threads
+from tests.test_loader_stopping import threads_left
 ds = gm.open(sys.argv[1], memory="64MiB")
 loader = gm.NeighborLoader(ds, [5, 3], 16, backend="ring", prefetch=int(sys.argv[2]))
 try:
@@ -184,7 +184,7 @@ try:
             print("going", flush=True)
 except KeyboardInterrupt:
     del batch
-    print("interrupted", stage_threads(), flush=True)
+    print("interrupted", threads_left(), flush=True)
 """
 
 
