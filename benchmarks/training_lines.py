@@ -109,13 +109,11 @@ def estimate(bench: TrainingBench) -> None:
 def estimated(bench: TrainingBench, prepared: Prepared) -> dict[str, float]:
     """What the command says for the memory that the lists leave."""
     memory = memory_for(prepared) - prepared.topology
-    said = bench.inputs.graphmill.estimate(
+    return bench.inputs.graphmill.estimate(
         prepared.dataset,
         *("--fanouts", ",".join(map(str, FANOUTS)), "--batch-size", str(bench.inputs.scale.batch)),
         *("--memory", str(memory), "--split", SEEDS, "--columns", "x"),
     )
-    # Where it lies on this machine is nobody's business.
-    return {name: value for name, value in said.items() if name != "path"}
 
 
 def disk_part(outcome: Outcome) -> dict[str, float]:

@@ -156,7 +156,9 @@ def test_a_line_that_is_measured_again_replaces_itself_alone(
             whole.run_all(asked(*small, "--again", wrong), sections)
 
 
-def test_a_section_tells_which_line_left_what(tmp_path: Path) -> None:
+def test_a_section_tells_which_line_left_what(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path
+) -> None:
     class Bench:
         def __init__(self) -> None:
             self.absent: dict[str, str] = {}
@@ -172,12 +174,8 @@ def test_a_section_tells_which_line_left_what(tmp_path: Path) -> None:
         bench.musts.append(Must("cold, fast", 3.0, at_least=2.0))
 
     arguments = argparse.Namespace(work=tmp_path, lines=["cold", "warm"], scale="full", repeats=1)
-    command = tmp_path / "graphmill"
-    command.write_text(COMMAND)
-    command.chmod(0o755)
-    result = run_lines(
-        arguments, Graphmill(str(command)), {"warm": warm, "cold": cold}, lambda _: Bench()
-    )
+    graphmill = Graphmill(asked().command)
+    result = run_lines(arguments, graphmill, {"warm": warm, "cold": cold}, lambda _: Bench())
     assert result["contests"] == {"cold: rows": 2, "warm: rows": 1}
     assert result["lines"] == {
         "cold": {"contests": ["cold: rows"], "musts": ["cold, fast"], "curves": []},

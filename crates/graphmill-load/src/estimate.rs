@@ -1,7 +1,7 @@
 //! What a loader will cost, before it reads a row.
 //! A few batches are sampled and planned as an epoch would plan them; the profile of the disk says how long their reads
-//! take, and what they take of a processor; a copy of a batch's length is timed. It uses the planning of windows and hot
-//! rows as they are, so that it cannot promise anything else than what happens, and it reads topology only.
+//! take, and what they take of a processor; planning, and moving lists and rows, are timed. It uses the planning of windows
+//! and hot rows as they are, so that it cannot promise anything else than what happens, and it reads topology only.
 
 use crate::buffers::Buffers;
 use crate::columns::Columns;
