@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks import rested_disk
 from benchmarks.child import Command, Figures, measure
 
 MIB = 1 << 20
@@ -93,6 +94,8 @@ def hold(contestants: Sequence[Contestant], repeats: int, out: Path) -> Outcomes
             prepare = cool if contestant.cold else warm
             for path in contestant.inputs:
                 prepare(path)
+            if contestant.cold:
+                rest(contestant.inputs)
             try:
                 figures = measure(contestant.command, TIMEOUT)
                 outcome.runs.append(figures)
@@ -125,6 +128,13 @@ def cool(path: Path) -> None:
     for file in files_of(path):
         with open(file, "rb", buffering=0) as source:
             os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def rest(paths: Sequence[Path]) -> None:
+    """Let the disk forget what went before, by the largest file that will be read from it."""
+    files = [file for path in paths for file in files_of(path)]
+    if files:
+        rested_disk.wait(max(files, key=lambda file: file.stat().st_size))
 
 
 def files_of(path: Path) -> list[Path]:

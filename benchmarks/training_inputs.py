@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,8 @@ class TrainingScale:
     #: Nodes (as a power of two) and edges of the dataset that stays in memory, and of the one that comes from disk.
     resident: tuple[int, int]
     large: tuple[int, int]
+    #: The same of further ones, for which only estimates are held against the truth.
+    estimated: tuple[tuple[int, int], ...]
     batch: int
     #: Batches that we load: so many that their beginning does not count for much.
     batches: int
@@ -49,22 +52,28 @@ class TrainingScale:
 
 SCALES = {
     "small": TrainingScale(
-        "small", (16, 1_000_000), (19, 8_000_000), 64, 48, 16, 8, 1 << 26, "256MiB", 2 * 10**9
+        "small", (16, 1_000_000), (19, 8_000_000), (), 64, 48, 16, 8, 1 << 26, "256MiB", 2 * 10**9
     ),
     "full": TrainingScale(
-        "full", (22, 64_000_000), (24, 256_000_000), 1024, 240, 60, 72, 0, "2GiB", 25 * 10**9
+        "full",
+        (22, 64_000_000),
+        (24, 256_000_000),
+        ((20, 16_000_000), (22, 64_000_000)),
+        *(1024, 240, 60, 72, 0, "2GiB", 25 * 10**9),
     ),
     # The edges of ogbn-papers100M, or a quarter of them, among the next power of two of nodes.
     "quarter-papers": TrainingScale(
         "quarter-papers",
         (22, 64_000_000),
         (25, 404_000_000),
+        (),
         *(1024, 240, 60, 24, 0, "2GiB", 48 * 10**9),
     ),
     "papers": TrainingScale(
         "papers",
         (22, 64_000_000),
         (27, 1_616_000_000),
+        (),
         *(1024, 240, 60, 24, 0, "4GiB", 190 * 10**9),
     ),
 }
@@ -116,6 +125,12 @@ class TrainingInputs(KeptFiles):
     def large(self) -> Prepared:
         """The dataset that is read from disk, its lists packed so that they stay in memory."""
         return self._prepared("large", *self.scale.large, "--encoding", "packed")
+
+    def estimated(self) -> Iterator[Prepared]:
+        """Datasets of several sizes, the large one last."""
+        for power, edges in self.scale.estimated:
+            yield self._prepared(f"estimated-{power}", power, edges, "--encoding", "packed")
+        yield self.large()
 
     def _prepared(self, name: str, power: int, edges: int, *flags: str) -> Prepared:
         dataset = self._once(name, lambda target: self._build(target, power, edges, *flags))

@@ -78,10 +78,16 @@ def outofcore(bench: TrainingBench) -> None:
 
 
 def estimate(bench: TrainingBench) -> None:
-    """What `graphmill estimate` says of the disk's part, beside what the loader counted when it did it."""
-    prepared = bench.inputs.large()
+    """What `graphmill estimate` says of graphs of several sizes, beside what the loader counted when it did it."""
+    for prepared in bench.inputs.estimated():
+        estimate_one(bench, prepared)
+
+
+def estimate_one(bench: TrainingBench, prepared: Prepared) -> None:
+    """One size, from a cold dataset within a quarter of it."""
     limit = limit_for(bench, prepared)
-    title = f"estimate: {prepared.rows:,} nodes, {bench.shape}, {limit / MIB:,.0f} MiB"
+    size = f"estimate, {prepared.rows:,} nodes"
+    title = f"{size}, {bench.shape}, {limit / MIB:,.0f} MiB"
     turns: list[dict[str, dict[str, float]]] = []
     with memory_group(limit) as group:
         if group is None:
@@ -94,7 +100,7 @@ def estimate(bench: TrainingBench) -> None:
                 said = estimated(bench, prepared)
                 outcomes = once.hold(f"{title}, turn {number}", "batches", ours)
                 turns.append({"said": said, "counted": disk_part(outcomes["graphmill"])})
-    bench.results["estimate"] = {f"turn {number}": turn for number, turn in enumerate(turns, 1)}
+    bench.results[size] = {f"turn {number}": turn for number, turn in enumerate(turns, 1)}
     for what, name in SAID.items():
         off = []
         for turn in turns:
@@ -103,7 +109,7 @@ def estimate(bench: TrainingBench) -> None:
                 print(f"  {what}: {expected:,.2f} estimated, {found:,.2f} counted")
                 off.append(max(expected / found, found / expected))
         measured = median(off) if off else None
-        bench.musts.append(Must(f"estimate: {what}, off by", measured, at_most=1.25))
+        bench.musts.append(Must(f"{size}: {what}, off by", measured, at_most=1.25))
 
 
 def estimated(bench: TrainingBench, prepared: Prepared) -> dict[str, float]:

@@ -31,7 +31,6 @@
 
 pub mod advice;
 mod announce;
-mod bit_instructions;
 pub mod budget;
 pub mod device_activity;
 pub mod error;
@@ -56,7 +55,6 @@ pub mod size;
 pub mod write;
 
 pub use advice::{Advice, drop_page_cache, prefer_huge_pages};
-pub use bit_instructions::with_bit_instructions;
 pub use budget::{Budget, Reservation};
 pub use device_activity::DeviceActivity;
 pub use error::{Error, Result};

@@ -5,25 +5,27 @@
 
 use crate::FileKind;
 
-/// Neighbour lists are a packed sequence.
-pub const PACKED_NEIGHBOURS: u64 = 1 << 0;
-/// Offsets are a packed sequence instead of `u64`.
-pub const COMPACT_OFFSETS: u64 = 1 << 1;
+/// Neighbours and offsets in the encoding by Elias and Fano that was given up before the first release.
+const ELIAS_FANO_NEIGHBOURS: u64 = 1 << 0;
+const ELIAS_FANO_OFFSETS: u64 = 1 << 1;
 /// Nodes and edges have types.
 pub const TYPED: u64 = 1 << 2;
+/// Neighbours and offsets are packed sequences.
+pub const PACKED_LISTS: u64 = 1 << 3;
 
 /// The incompatible features that this release can read in a kind of file.
 pub fn supported(kind: FileKind) -> u64 {
     match kind {
-        FileKind::Graph => PACKED_NEIGHBOURS | COMPACT_OFFSETS,
+        FileKind::Graph => PACKED_LISTS,
         FileKind::Table => 0,
     }
 }
 
-const NAMES: [(u64, &str); 3] = [
-    (PACKED_NEIGHBOURS, "packed-neighbours"),
-    (COMPACT_OFFSETS, "compact-offsets"),
+const NAMES: [(u64, &str); 4] = [
+    (ELIAS_FANO_NEIGHBOURS, "elias-fano-neighbours"),
+    (ELIAS_FANO_OFFSETS, "elias-fano-offsets"),
     (TYPED, "typed"),
+    (PACKED_LISTS, "packed-lists"),
 ];
 
 /// The names of the bits that are set, for messages; a bit without a name is told by its number.
@@ -42,9 +44,6 @@ mod tests {
     #[test]
     fn bits_are_told_by_name_or_number() {
         assert_eq!(names(0), "");
-        assert_eq!(
-            names(PACKED_NEIGHBOURS | 1 << 40),
-            "feature packed-neighbours (bit 0), feature bit 40"
-        );
+        assert_eq!(names(PACKED_LISTS | 1 << 40), "feature packed-lists (bit 3), feature bit 40");
     }
 }

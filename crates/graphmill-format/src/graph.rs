@@ -334,7 +334,7 @@ impl Header {
             return Err(Error::impossible("graph", problem));
         }
         let header = Header::plan(FileKind::Graph, shape.encode(), shape.sections())?;
-        Ok(header.needing(feature_bits::PACKED_NEIGHBOURS | feature_bits::COMPACT_OFFSETS))
+        Ok(header.needing(feature_bits::PACKED_LISTS))
     }
 
     /// What a `.gl` file holds.
@@ -367,7 +367,7 @@ impl Header {
         if let Some(at) = first_nonzero(description, DESCRIPTION_USED..DESCRIPTION_LENGTH) {
             return Err(Error::field("reserved byte", place(at), description[at], 0));
         }
-        let is_packed = self.packs_lists()?;
+        let is_packed = self.needs(feature_bits::PACKED_LISTS);
         if is_packed && num_edges >> packed::VALUE_BITS != 0 {
             return Err(Error::field("number of edges", place(EDGES_AT), num_edges, "below 2^48"));
         }
@@ -388,22 +388,6 @@ impl Header {
         let original_ids =
             counts.optional(SectionKind::OriginalIds, None, ElementType::I64, num_nodes)?;
         Ok(GraphLayout { num_nodes, num_edges, undirected, order, directions, original_ids })
-    }
-
-    /// Whether lists are packed: neighbours and offsets alike, or neither.
-    fn packs_lists(&self) -> Result<bool> {
-        match (
-            self.needs(feature_bits::PACKED_NEIGHBOURS),
-            self.needs(feature_bits::COMPACT_OFFSETS),
-        ) {
-            (true, true) => Ok(true),
-            (false, false) => Ok(false),
-            (packed, _) => {
-                let one = |packed| if packed { "packed-neighbours" } else { "compact-offsets" };
-                let expected = format!("{} with it", one(!packed));
-                Err(Error::field("features", 16, format!("{} alone", one(packed)), expected))
-            }
-        }
     }
 }
 

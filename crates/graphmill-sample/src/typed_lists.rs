@@ -6,7 +6,7 @@ use crate::{Result, Topology};
 use graphmill_disk::prefetch;
 use graphmill_format::ListOrder;
 use graphmill_format::packed::PackedSequence;
-use graphmill_store::{Lists, prefetch_block};
+use graphmill_store::{Lists, prefetch_value};
 use std::ops::Range;
 
 /// Stored ids, addressed by position.
@@ -49,7 +49,7 @@ impl StoredIds for PackedSequence<'_> {
 
     #[inline(always)]
     fn prefetch(self, position: usize) {
-        prefetch_block(&self, position as u64);
+        prefetch_value(&self, position as u64);
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::announce::{Announce, Announcer, Announcing};
 use crate::mapped_file::{self, Origin, check_index, elements, elements_of};
-use crate::stored_lists::{Neighbours, Offsets, prefetch_block};
+use crate::stored_lists::{Neighbours, Offsets, prefetch_value};
 use crate::topology_copy::{ListsCopy, TopologyCopies};
 use crate::{Error, Placement, Result};
 use graphmill_disk::{Budget, Mapped, ReadAt};
@@ -238,13 +238,10 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Lists that are looked up before the first of them is read.
-const TOGETHER: usize = 64;
-
 /// One stored direction of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists<'a> {
-    path: &'a Path,
+    pub(crate) path: &'a Path,
     pub(crate) sections: &'a DirectionSections,
     num_nodes: u64,
     order: ListOrder,
@@ -277,10 +274,15 @@ impl<'a> Lists<'a> {
     }
 
     /// Where the list of a node lies among all neighbours; within bounds whatever the file says.
-    #[inline]
+    #[inline(always)]
     pub fn range(&self, node: u64) -> Result<Range<usize>> {
         check_index(self.path, "node", node, self.num_nodes)?;
-        let (start, end) = self.offsets.pair(node);
+        self.check_range(node, self.offsets.pair(node))
+    }
+
+    /// What offsets say of the list of a node that exists, unless it is impossible.
+    #[inline(always)]
+    pub(crate) fn check_range(&self, node: u64, (start, end): (u64, u64)) -> Result<Range<usize>> {
         if start <= end && end <= self.neighbours.len() as u64 {
             Ok(start as usize..end as usize)
         } else {
@@ -306,45 +308,26 @@ impl<'a> Lists<'a> {
 
     /// The ids of a list that [`range`](Self::range) gave, checked to be nodes.
     pub fn decode(&self, range: Range<usize>) -> Result<Vec<i64>> {
-        let start = range.start;
-        let mut ids = Vec::with_capacity(range.len());
-        self.neighbours.read_range(range, &mut ids);
-        self.check_ids(start, &ids)?;
+        let mut ids = vec![0; range.len()];
+        self.decode_into(range.start, &mut ids)?;
         Ok(ids)
     }
 
-    /// Fails unless all ids, read from a position on, are nodes.
-    fn check_ids(&self, position: usize, ids: &[i64]) -> Result<()> {
-        // A negative id is a huge one when its bits are read without a sign.
-        let largest = ids.iter().fold(0, |largest, &id| largest.max(id as u64));
+    /// Reads the ids of the positions from `start` on, checked to be nodes.
+    #[inline]
+    pub(crate) fn decode_into(&self, start: usize, ids: &mut [i64]) -> Result<()> {
+        let largest = self.neighbours.read_list(start, ids);
+        self.check_largest(largest, start, ids)
+    }
+
+    /// Fails if the largest of the ids from `start` on is no node.
+    #[inline(always)]
+    pub(crate) fn check_largest(&self, largest: u64, start: usize, ids: &[i64]) -> Result<()> {
         if largest < self.num_nodes || ids.is_empty() {
             return Ok(());
         }
         let wrong = ids.iter().position(|&id| id as u64 >= self.num_nodes).unwrap_or_default();
-        Err(self.bad_neighbour(position + wrong, ids[wrong]))
-    }
-
-    /// Hands over the lists of many nodes, one after the other, each with the place of its node; all ids are checked to be
-    /// nodes. Where lists are is found out for several of them at once, so that memory is waited for once and not once a list.
-    pub fn decode_many(&self, nodes: &[u64], mut take: impl FnMut(usize, &[i64])) -> Result<()> {
-        let (mut ranges, mut ids) = (Vec::with_capacity(TOGETHER), Vec::new());
-        for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
-            nodes.iter().for_each(|&node| self.prefetch_offsets(node));
-            ranges.clear();
-            for &node in nodes {
-                ranges.push(self.range(node)?);
-            }
-            let starts = ranges.iter().filter(|range| !range.is_empty()).map(|range| range.start);
-            starts.clone().for_each(|start| self.neighbours.prefetch(&[start]));
-            starts.for_each(|start| self.prefetch_position(start));
-            for (place, range) in (first..).zip(&ranges) {
-                ids.clear();
-                self.neighbours.read_range(range.clone(), &mut ids);
-                self.check_ids(range.start, &ids)?;
-                take(place, &ids);
-            }
-        }
-        Ok(())
+        Err(self.bad_neighbour(start + wrong, ids[wrong]))
     }
 
     /// Tells how many edges a call has read, by which it is decided whether a copy in memory pays.
@@ -364,7 +347,7 @@ impl<'a> Lists<'a> {
     #[inline]
     pub fn prefetch_position(&self, position: usize) {
         match &self.neighbours {
-            Neighbours::Packed(sequence) => prefetch_block(sequence, position as u64),
+            Neighbours::Packed(sequence) => prefetch_value(sequence, position as u64),
             plain => plain.prefetch(&[position]),
         }
     }

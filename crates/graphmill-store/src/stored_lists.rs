@@ -2,8 +2,8 @@
 //! [`Lists`](crate::Lists) asks them by node and by position, and decides what an answer is worth: what a file says may
 //! be no offset and no neighbour. Where the bytes come from is unknown here.
 
-use graphmill_disk::{prefetch, with_bit_instructions};
-use graphmill_format::packed::{BLOCK, Block, PackedSequence};
+use graphmill_disk::prefetch;
+use graphmill_format::packed::{PackedSequence, Place};
 use std::ops::Range;
 
 /// Where lists begin and end.
@@ -19,9 +19,7 @@ impl Offsets<'_> {
     pub(crate) fn pair(&self, node: u64) -> (u64, u64) {
         match self {
             Offsets::Plain(offsets) => (offsets[node as usize], offsets[node as usize + 1]),
-            Offsets::Packed(sequence) => {
-                with_bit_instructions(|| sequence.pair(node)).unwrap_or((u64::MAX, 0))
-            }
+            Offsets::Packed(sequence) => sequence.pair(node).unwrap_or((u64::MAX, 0)),
         }
     }
 
@@ -30,7 +28,7 @@ impl Offsets<'_> {
     pub(crate) fn prefetch(&self, node: u64) {
         match self {
             Offsets::Plain(offsets) => prefetch(offsets, node as usize),
-            Offsets::Packed(sequence) => prefetch_block(sequence, node),
+            Offsets::Packed(sequence) => prefetch_value(sequence, node),
         }
     }
 }
@@ -82,28 +80,35 @@ impl Neighbours<'_> {
             Neighbours::I64(ids) => into.extend(positions.iter().map(|&at| ids[at])),
             Neighbours::Packed(sequence) => {
                 let ids = room_for(positions.len(), into);
-                with_bit_instructions(|| read_packed(sequence, positions, ids));
+                read_packed(sequence, positions, ids);
             }
         }
     }
 
-    /// Adds the ids of a range of positions to a list.
+    /// Reads the ids from a position on, and tells the largest when their bits are read without a sign, so that whoever
+    /// knows how many nodes there are need not look at each. Panics past the end, like a slice.
     #[inline]
-    pub fn read_range(&self, range: Range<usize>, into: &mut Vec<i64>) {
+    pub fn read_list(&self, first: usize, into: &mut [i64]) -> u64 {
+        let end = first + into.len();
         match self {
-            Neighbours::I32(ids) => into.extend(ids[range].iter().map(|&id| i64::from(id))),
-            Neighbours::I64(ids) => into.extend_from_slice(&ids[range]),
+            Neighbours::I32(ids) => {
+                let mut largest = 0;
+                for (into, &id) in into.iter_mut().zip(&ids[first..end]) {
+                    *into = id.into();
+                    largest = largest.max(id as u32);
+                }
+                largest.into()
+            }
+            Neighbours::I64(ids) => {
+                into.copy_from_slice(&ids[first..end]);
+                into.iter().fold(0, |largest, &id| largest.max(id as u64))
+            }
             Neighbours::Packed(sequence) => {
-                let range = range.start as u64..range.end as u64;
-                assert!(range.end <= sequence.len(), "position {} is past the end", range.end);
-                let mut ids = room_for((range.end - range.start) as usize, into).iter_mut();
-                with_bit_instructions(|| {
-                    sequence.read(range, |id| {
-                        if let Some(place) = ids.next() {
-                            *place = id as i64;
-                        }
-                    })
-                });
+                assert!(end as u64 <= sequence.len(), "position {end} is past the end");
+                sequence.read_into(first as u64, into).unwrap_or_else(|| {
+                    into.fill(-1);
+                    u64::MAX
+                })
             }
         }
     }
@@ -129,42 +134,45 @@ impl Neighbours<'_> {
     }
 }
 
-/// Announces the block of a value. Reads the directory, which is so small that caches hold most of it.
+/// Announces the lines of the cache that hold some values, of which there is one at least, and tells where the block of the
+/// first is.
 #[inline(always)]
-pub fn prefetch_block(sequence: &PackedSequence<'_>, index: u64) {
-    if index >= sequence.len() {
-        return;
+pub(crate) fn prefetch_values(sequence: &PackedSequence<'_>, range: &Range<usize>) -> Place {
+    let (first, last) = (range.start as u64, range.end as u64 - 1);
+    let place = sequence.place(first);
+    // From there on the processor sees by itself where this leads.
+    let start = place.start();
+    let end = sequence.place(last).value_at(last).min(start + MOST_LINES * LINE);
+    prefetch(sequence.bytes(), end);
+    for at in (start..end).step_by(LINE) {
+        prefetch(sequence.bytes(), at);
     }
-    if let Some(bytes) = sequence.block_bytes(index / BLOCK) {
-        prefetch_bytes(sequence, &bytes);
-    }
+    place
 }
 
+/// Bytes of a line of the cache, and how many of them a list announces.
+const LINE: usize = 64;
+const MOST_LINES: usize = 8;
+
+/// Announces a value. Reads the directory, which is so small that caches hold most of it.
 #[inline(always)]
-fn prefetch_bytes(sequence: &PackedSequence<'_>, bytes: &Range<usize>) {
-    const LINE: usize = 64;
-    prefetch(sequence.bytes(), bytes.start);
-    prefetch(sequence.bytes(), bytes.end.wrapping_sub(1));
-    // Ids of more than 24 bits, in no order.
-    if bytes.len() > 2 * LINE {
-        prefetch(sequence.bytes(), bytes.start + LINE);
+pub fn prefetch_value(sequence: &PackedSequence<'_>, index: u64) {
+    if index < sequence.len() {
+        announce(sequence, index);
     }
 }
 
-/// Positions whose blocks are announced before the first of them is read.
-const AHEAD: usize = 96;
-
-/// Positions that follow each other and are all in one block.
-#[derive(Clone, Copy)]
-struct Group {
-    block: u64,
-    /// The bytes of the block; none if the directory makes no sense.
-    start: usize,
-    end: usize,
-    positions: usize,
+/// Announces the two places that a value is made of, its base and its difference from that, and tells where its block is.
+#[inline(always)]
+pub(crate) fn announce(sequence: &PackedSequence<'_>, index: u64) -> Place {
+    let place = sequence.place(index);
+    prefetch(sequence.bytes(), place.start());
+    prefetch(sequence.bytes(), place.value_at(index));
+    place
 }
 
-type Groups = [Group; AHEAD];
+/// Positions that are announced before the first of them is read.
+const AHEAD: usize = 32;
 
 /// Room for more ids at the end of a list; what cannot be read stays -1, which no node is.
 #[inline(always)]
@@ -174,96 +182,20 @@ fn room_for(count: usize, ids: &mut Vec<i64>) -> &mut [i64] {
     &mut ids[start..]
 }
 
-/// Reads ids, always some positions behind the announcement of their blocks.
+/// Reads ids, always some positions behind their announcement.
 #[inline(always)]
 fn read_packed(sequence: &PackedSequence<'_>, positions: &[usize], ids: &mut [i64]) {
-    let none = Group { block: 0, start: 0, end: 0, positions: 0 };
-    let (mut now, mut next): (&mut Groups, &mut Groups) = (&mut [none; AHEAD], &mut [none; AHEAD]);
-    let mut announced = announce_blocks(sequence, &positions[..positions.len().min(AHEAD)], now);
-    let (mut rest, mut rest_ids) = (positions, ids);
-    while !rest.is_empty() {
-        let here = rest.len().min(AHEAD);
-        let (positions, later) = rest.split_at(here);
-        let (ids, later_ids) = rest_ids.split_at_mut(here);
-        let follow = announce_blocks(sequence, &later[..later.len().min(AHEAD)], next);
-        read_announced(sequence, positions, &now[..announced], ids);
-        (now, next) = (next, now);
-        (rest, rest_ids, announced) = (later, later_ids, follow);
+    let mut announced = [Place::NOWHERE; AHEAD];
+    for (place, &position) in announced.iter_mut().zip(positions) {
+        *place = announce(sequence, position as u64);
     }
-}
-
-/// Announces the blocks of some positions and tells into how many groups they fall.
-#[inline(always)]
-fn announce_blocks(
-    sequence: &PackedSequence<'_>,
-    positions: &[usize],
-    groups: &mut Groups,
-) -> usize {
-    let mut count = 0;
-    let mut before = u64::MAX;
-    for &position in positions {
-        let block = position as u64 / BLOCK;
-        // Picks of one list often share a block.
-        if block == before {
-            groups[count - 1].positions += 1;
-            continue;
+    for (at, (&position, id)) in positions.iter().zip(ids).enumerate() {
+        let place = announced[at % AHEAD];
+        if let Some(&next) = positions.get(at + AHEAD) {
+            announced[at % AHEAD] = announce(sequence, next as u64);
         }
-        before = block;
-        let bytes = sequence.block_bytes(block).unwrap_or_default();
-        prefetch_bytes(sequence, &bytes);
-        groups[count] = Group { block, start: bytes.start, end: bytes.end, positions: 1 };
-        count += 1;
-    }
-    count
-}
-
-/// Reads ids of blocks that were announced.
-#[inline(always)]
-fn read_announced(
-    sequence: &PackedSequence<'_>,
-    positions: &[usize],
-    groups: &[Group],
-    ids: &mut [i64],
-) {
-    let mut at = 0;
-    for group in groups {
-        let all = at..at + group.positions;
-        at = all.end;
-        if let Some(block) = sequence.block_within(group.block, group.start..group.end) {
-            read_places(&block, &positions[all.clone()], &mut ids[all]);
-        }
-    }
-}
-
-/// Reads ids of one block.
-#[inline(always)]
-fn read_places(block: &Block<'_>, positions: &[usize], ids: &mut [i64]) {
-    let place = |position: usize| position % BLOCK as usize;
-    if let [first, _, _, ..] = positions {
-        let (least, most) = positions.iter().fold((*first, *first), |(least, most), &position| {
-            (least.min(position), most.max(position))
-        });
-        // Finding the first costs as much as reading some more.
-        if most - least < CLOSE * positions.len() {
-            let mut read = [-1; BLOCK as usize];
-            let mut places = read.iter_mut();
-            block.read(place(least)..place(most) + 1, |id| {
-                if let Some(place) = places.next() {
-                    *place = id as i64;
-                }
-            });
-            for (id, &position) in ids.iter_mut().zip(positions) {
-                *id = read[(position - least) % BLOCK as usize];
-            }
-            return;
-        }
-    }
-    for (id, &position) in ids.iter_mut().zip(positions) {
-        if let Some(found) = block.get(place(position)) {
+        if let Some(found) = sequence.get_in(place, position as u64) {
             *id = found as i64;
         }
     }
 }
-
-/// Ids that are read one after the other in the time in which one is found by itself.
-const CLOSE: usize = 4;

@@ -5,39 +5,60 @@
 use super::bits::low_mask;
 use super::block::Plan;
 use super::{
-    BLOCK, BLOCKS_PER_ENTRY, END_BITS, ENDS_AT, ENTRY_LENGTH, TAIL_LENGTH, VALUES_PER_ENTRY,
-    directory_length,
+    BLOCK, BLOCKS_PER_ENTRY, END_BITS, ENDS_AT, ENTRY_LENGTH, START_BITS, TAIL_LENGTH,
+    VALUES_PER_ENTRY, directory_length,
 };
 use crate::{Error, Result};
 
 /// The entries of some values of a sequence, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory {
-    /// The ends of the blocks of each entry, from its first byte on, packed as they are stored, and their length.
+    /// The entries as they are stored, but without their starts, and the bytes of the blocks of each.
     entries: Vec<([u64; 4], u64)>,
 }
 
-/// How one block of values will be stored.
-#[derive(Clone, Copy, Debug)]
-pub struct PackedBlock(Plan);
+/// How the values of one entry are stored.
+pub(super) struct EntryPlan {
+    blocks: [Plan; BLOCKS_PER_ENTRY as usize],
+    count: usize,
+    pub(super) base_length: usize,
+}
 
-impl PackedBlock {
-    /// Plans a block of 1 to 32 values.
-    pub fn of(values: &[u64]) -> Result<Self> {
-        Plan::of(values).map(PackedBlock).ok_or_else(|| {
-            let largest = values.iter().max().copied().unwrap_or_default();
-            Error::impossible("packed value", format!("{largest} is not below 2^48"))
-        })
+impl EntryPlan {
+    /// Plans at most 512 values.
+    pub(super) fn of(values: &[u64]) -> Result<Self> {
+        debug_assert!(values.len() <= VALUES_PER_ENTRY as usize);
+        let mut planned = EntryPlan { blocks: Default::default(), count: 0, base_length: 0 };
+        for (values, block) in values.chunks(BLOCK as usize).zip(&mut planned.blocks) {
+            *block = Plan::of(values).ok_or_else(|| {
+                let largest = values.iter().max().copied().unwrap_or_default();
+                Error::impossible("packed value", format!("{largest} is not below 2^48"))
+            })?;
+            planned.count += 1;
+            planned.base_length = planned.base_length.max(block.base_length());
+        }
+        Ok(planned)
     }
 
-    /// Bytes that it takes.
-    pub fn length(&self, count: usize) -> usize {
-        self.0.length(count)
+    /// The plans of its blocks.
+    pub(super) fn blocks(&self) -> &[Plan] {
+        &self.blocks[..self.count]
     }
 
-    /// Writes it to the first of some bytes, which are zero and at least eight more than it takes.
-    pub fn write(&self, values: &[u64], bytes: &mut [u8]) {
-        self.0.write(values, bytes);
+    /// The entry as it is stored, but without its start, and the bytes of its blocks.
+    fn entry(&self) -> ([u64; 4], u64) {
+        let mut entry = [(self.base_length as u64) << START_BITS, 0, 0, 0];
+        let mut end = 0;
+        for (place, block) in self.blocks().iter().enumerate() {
+            end += block.length(self.base_length) as u64;
+            debug_assert!(end <= low_mask(END_BITS as u32));
+            let bit = ENDS_AT + place * END_BITS;
+            entry[bit / 64] |= end << (bit % 64);
+            if bit % 64 + END_BITS > 64 {
+                entry[bit / 64 + 1] |= end >> (64 - bit % 64);
+            }
+        }
+        (entry, end)
     }
 }
 
@@ -45,17 +66,7 @@ impl Directory {
     /// Measures the next values of the sequence: whole entries, unless they are the last.
     pub fn measure(&mut self, values: &[u64]) -> Result<()> {
         for values in values.chunks(VALUES_PER_ENTRY as usize) {
-            let (mut entry, mut end) = ([0_u64; 4], 0);
-            for (place, values) in values.chunks(BLOCK as usize).enumerate() {
-                end += PackedBlock::of(values)?.length(values.len()) as u64;
-                debug_assert!(end <= low_mask(END_BITS as u32));
-                let bit = ENDS_AT + place * END_BITS;
-                entry[bit / 64] |= end << (bit % 64);
-                if bit % 64 + END_BITS > 64 {
-                    entry[bit / 64 + 1] |= end >> (64 - bit % 64);
-                }
-            }
-            self.entries.push((entry, end));
+            self.entries.push(EntryPlan::of(values)?.entry());
         }
         Ok(())
     }
@@ -106,14 +117,13 @@ impl Directory {
     }
 }
 
-/// Adds the blocks of some values to bytes, one after the other.
+/// Adds the blocks of some values to bytes, one after the other: whole entries, unless they are the last.
 pub fn append_blocks(values: &[u64], bytes: &mut Vec<u8>) -> Result<()> {
-    for values in values.chunks(BLOCK as usize) {
-        let block = PackedBlock::of(values)?;
-        let (start, length) = (bytes.len(), block.length(values.len()));
-        bytes.resize(start + length + TAIL_LENGTH as usize, 0);
-        block.write(values, &mut bytes[start..]);
-        bytes.truncate(start + length);
+    for values in values.chunks(VALUES_PER_ENTRY as usize) {
+        let entry = EntryPlan::of(values)?;
+        for (block, values) in entry.blocks().iter().zip(values.chunks(BLOCK as usize)) {
+            block.append(values, entry.base_length, bytes);
+        }
     }
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! Reading a packed sequence.
-//! [`PackedSequence::block`] looks a block up in the directory, [`Block`] reads values of it; whoever reads many values of
-//! one block keeps it. None means that the bytes cannot be a sequence; a value that is merely wrong is the caller's
-//! to notice.
+//! [`PackedSequence::place`] looks up in the directory where a block is, so that whoever reads many values can announce
+//! them first. None means that the bytes cannot be a sequence; a value that is merely wrong is the caller's to notice.
 
-use super::bits::{Counts, bits_at, low_mask, word_at, words_at};
-use super::block::Plan;
+use super::bits::{bits_at, low_mask, word_at};
+use super::encode::EntryPlan;
 use super::{
-    BLOCK, BLOCKS_PER_ENTRY, DESCRIPTION_BITS, END_BITS, ENDS_AT, ENTRY_LENGTH, TAIL_LENGTH,
-    TURN_BITS, VALUE_BITS, VALUES_PER_ENTRY, WORDS, directory_length, least_length,
+    BASE_LENGTH_BITS, BLOCK, BLOCKS_PER_ENTRY, BYTES_PER_BIT, END_BITS, ENDS_AT, ENTRY_LENGTH,
+    START_BITS, TAIL_LENGTH, VALUE_BITS, VALUES_PER_ENTRY, directory_length, least_length,
 };
-use std::hint::select_unpredictable;
 use std::ops::Range;
+
+/// Bits of a difference if two of them lie within a word that begins with a byte.
+const WIDTH_OF_PAIRS: u32 = 28;
 
 /// A sequence of integers below 2^48 in the bytes of a section.
 #[derive(Clone, Copy, Debug)]
@@ -20,20 +21,39 @@ pub struct PackedSequence<'a> {
     blocks_at: usize,
 }
 
-/// A block of a sequence: its high parts, and where its low parts are.
+/// Where a block is, as the directory has it; that may be anywhere, and nowhere where it makes no sense.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
-    bytes: &'a [u8],
-    count: usize,
-    base: u64,
-    value_bits: u32,
-    low_bits: u32,
-    /// The first bits of the block; of them those that are no high parts are zeros, except low parts behind all others.
-    words: [u64; WORDS],
-    /// Where in the words the high parts begin.
-    high_at: usize,
-    /// Where in the bytes the low parts begin, as a bit.
-    low_at: usize,
+pub struct Place {
+    start: usize,
+    base_length: u32,
+    width: u32,
+}
+
+impl Place {
+    /// Where no block can be.
+    pub const NOWHERE: Place = Place { start: usize::MAX / 16, base_length: 0, width: 0 };
+
+    /// Where the bytes of the block begin.
+    #[inline(always)]
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Where the bytes of one of its values begin.
+    #[inline(always)]
+    pub fn value_at(&self, index: u64) -> usize {
+        self.bit_of(index) / 8
+    }
+
+    #[inline(always)]
+    fn bit_of(&self, index: u64) -> usize {
+        self.differences_at() * 8 + (index % BLOCK) as usize * self.width as usize
+    }
+
+    #[inline(always)]
+    fn differences_at(&self) -> usize {
+        self.start + self.base_length as usize
+    }
 }
 
 impl<'a> PackedSequence<'a> {
@@ -73,86 +93,148 @@ impl<'a> PackedSequence<'a> {
     /// The bytes that a block takes, as the directory has it; they may lie anywhere.
     #[inline(always)]
     pub fn block_bytes(&self, block: u64) -> Option<Range<usize>> {
+        self.look_up(block).map(|(_, bytes)| bytes)
+    }
+
+    /// The bytes of the base of a block, and all bytes of the block.
+    #[inline(always)]
+    fn look_up(&self, block: u64) -> Option<(u32, Range<usize>)> {
         let entry = (block / BLOCKS_PER_ENTRY * ENTRY_LENGTH) as usize;
         let place = (block % BLOCKS_PER_ENTRY) as usize;
         let mask = low_mask(END_BITS as u32) as usize;
-        let first = (word_at(self.bytes, entry)? & low_mask(ENDS_AT as u32)) as usize;
+        let first = word_at(self.bytes, entry)?;
+        let base_length = (first >> START_BITS & low_mask(BASE_LENGTH_BITS)) as u32;
         // Two ends, from a word that lies within the entry, which lies within a line of the cache.
         let bit = ENDS_AT + place * END_BITS - END_BITS;
         let byte = (bit / 8).min(ENTRY_LENGTH as usize - 8);
         let ends = (word_at(self.bytes, entry + byte)? >> (bit - byte * 8)) as usize;
         // What is before the first end is no end.
         let start = if place == 0 { 0 } else { ends & mask };
-        let at = self.blocks_at + first;
-        Some(at + start..at + (ends >> END_BITS & mask))
+        let at = self.blocks_at + (first & low_mask(START_BITS)) as usize;
+        Some((base_length, at + start..at + (ends >> END_BITS & mask)))
     }
 
-    /// A block, for reading values of it.
+    /// Where the block is that holds the value at an index.
     #[inline(always)]
-    pub fn block(&self, block: u64) -> Option<Block<'a>> {
-        self.block_within(block, self.block_bytes(block)?)
-    }
-
-    /// A block whose bytes were asked for before.
-    #[inline(always)]
-    pub fn block_within(&self, block: u64, bytes: Range<usize>) -> Option<Block<'a>> {
-        let count = self.count.checked_sub(block * BLOCK)?.min(BLOCK) as usize;
-        let Range { start, end } = bytes;
-        let mut words = words_at(self.bytes, start)?;
-        let description = words[0];
-        let low_bits = (description & 63) as u32;
-        let value_bits = (description >> 6 & 63) as u32;
-        let high_at = (DESCRIPTION_BITS + value_bits) as usize;
-        let low_at = (end * 8).checked_sub(count * low_bits as usize)?;
-        if value_bits > VALUE_BITS || low_bits > VALUE_BITS + TURN_BITS || end < start {
-            return None;
+    pub fn place(&self, index: u64) -> Place {
+        let Some((base_length, bytes)) = self.look_up(index / BLOCK) else { return Place::NOWHERE };
+        // An end before its start makes a huge number of this.
+        let differences = bytes.end.wrapping_sub(bytes.start).wrapping_sub(base_length as usize);
+        if differences > VALUE_BITS as usize * BYTES_PER_BIT {
+            return Place::NOWHERE;
         }
-        words[0] = description >> high_at << high_at;
-        let base = description >> DESCRIPTION_BITS & low_mask(value_bits);
-        let bytes = self.bytes;
-        Some(Block { bytes, count, base, value_bits, low_bits, words, high_at, low_at })
+        let width = (differences / BYTES_PER_BIT) as u32;
+        Place { start: bytes.start, base_length, width }
     }
 
     /// The value at an index; None past the end, or if the bytes cannot be a sequence.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, index: u64) -> Option<u64> {
         if index >= self.count {
             return None;
         }
-        self.block(index / BLOCK)?.get((index % BLOCK) as usize)
+        self.get_in(self.place(index), index)
+    }
+
+    /// The value at an index of the block at a place; None if it cannot be there.
+    #[inline(always)]
+    pub fn get_in(&self, place: Place, index: u64) -> Option<u64> {
+        let base = word_at(self.bytes, place.start)? & low_mask(place.base_length * 8);
+        let difference = bits_at(self.bytes, place.bit_of(index))? & low_mask(place.width);
+        Some(base + difference)
     }
 
     /// The value at an index and the one after it.
     #[inline(always)]
     pub fn pair(&self, index: u64) -> Option<(u64, u64)> {
-        if index.checked_add(1)? >= self.count {
+        self.pair_in(self.place(index), index)
+    }
+
+    /// The value at an index of the block at a place, and the one after it, which may be in the next block.
+    #[inline(always)]
+    pub fn pair_in(&self, place: Place, index: u64) -> Option<(u64, u64)> {
+        let next = index.checked_add(1)?;
+        if next >= self.count {
             return None;
         }
-        let place = (index % BLOCK) as usize;
-        let block = self.block(index / BLOCK)?;
-        if place as u64 == BLOCK - 1 {
-            return Some((block.get(place)?, self.block(index / BLOCK + 1)?.get(0)?));
+        let value = self.get_in(place, index)?;
+        let next = if next % BLOCK == 0 { self.get(next)? } else { self.get_in(place, next)? };
+        Some((value, next))
+    }
+
+    /// Reads the values from an index on and tells the largest of them; None if there are not that many or the bytes cannot be
+    /// a sequence.
+    #[inline]
+    pub fn read_into(&self, first: u64, into: &mut [i64]) -> Option<u64> {
+        self.read_into_from(self.place(first), first, into)
+    }
+
+    /// The same, if it was asked before where the first block is.
+    #[inline(always)]
+    pub fn read_into_from(&self, place: Place, first: u64, into: &mut [i64]) -> Option<u64> {
+        if self.count.checked_sub(first)? < into.len() as u64 {
+            return None;
         }
-        block.pair(place)
+        if into.is_empty() {
+            return Some(0);
+        }
+        let of_first = into.len().min((BLOCK - first % BLOCK) as usize);
+        let (values, rest) = into.split_at_mut(of_first);
+        let mut largest = self.read_block(place, first, values)?;
+        let mut index = first + of_first as u64;
+        for values in rest.chunks_mut(BLOCK as usize) {
+            largest = self.read_block(self.place(index), index, values)?.max(largest);
+            index += BLOCK;
+        }
+        Some(largest)
     }
 
     /// Hands out the values of a range in order; false if there are not that many or the bytes cannot be a sequence.
-    #[inline(always)]
     pub fn read(&self, range: Range<u64>, mut take: impl FnMut(u64)) -> bool {
-        if range.end > self.count {
-            return false;
-        }
-        let mut at = range.start;
-        while at < range.end {
-            let end = range.end.min((at / BLOCK + 1) * BLOCK);
-            let Some(block) = self.block(at / BLOCK) else { return false };
-            let places = (at % BLOCK) as usize..(at % BLOCK + end - at) as usize;
-            if !block.read(places, &mut take) {
+        let mut first = range.start;
+        while first < range.end {
+            let mut values = [0; BLOCK as usize];
+            let count = (range.end - first).min(BLOCK - first % BLOCK);
+            let values = &mut values[..count as usize];
+            if self.read_into(first, values).is_none() {
                 return false;
             }
-            at = end;
+            values.iter().for_each(|&value| take(value as u64));
+            first += count;
         }
         true
+    }
+
+    /// Reads values of one block and tells the largest of them.
+    #[inline(always)]
+    fn read_block(&self, place: Place, index: u64, values: &mut [i64]) -> Option<u64> {
+        let (width, mask) = (place.width as usize, low_mask(place.width));
+        let base = word_at(self.bytes, place.start)? & low_mask(place.base_length * 8);
+        let first = place.differences_at();
+        let end = first + width * BYTES_PER_BIT + TAIL_LENGTH as usize;
+        let differences = self.bytes.get(first..end)?;
+        let (mut bit, mut largest) = ((index % BLOCK) as usize * width, 0);
+        let mut take = |value: &mut i64, bits: u64| {
+            let difference = bits & mask;
+            largest = difference.max(largest);
+            *value = (base + difference) as i64;
+        };
+        let mut singles = values;
+        if place.width <= WIDTH_OF_PAIRS {
+            let (pairs, rest) = singles.as_chunks_mut();
+            for [one, other] in pairs {
+                let both = bits_at(differences, bit)?;
+                take(one, both);
+                take(other, both >> width);
+                bit += 2 * width;
+            }
+            singles = rest;
+        }
+        for value in singles {
+            take(value, bits_at(differences, bit)?);
+            bit += width;
+        }
+        Some(base + largest)
     }
 
     /// The first block that does not stand as the encoder writes it: in its place, with no bit that means nothing.
@@ -171,40 +253,45 @@ impl<'a> PackedSequence<'a> {
         })
     }
 
-    /// Reads some blocks and checks each against what the encoder makes of its values, then hands them with the index of
-    /// the first to `check`; fails with the number of the first block that is not right.
+    /// Reads the blocks of some entries and checks each against what the encoder makes of its values, then hands them with
+    /// the index of the first to `check`; fails with the number of the first block that is not right.
     pub fn first_bad_block_of(
         &self,
         blocks: Range<u64>,
         mut check: impl FnMut(u64, &[u64]) -> bool,
     ) -> Result<(), u64> {
-        let mut values = Vec::with_capacity(BLOCK as usize);
-        for block in blocks {
+        debug_assert!(blocks.start.is_multiple_of(BLOCKS_PER_ENTRY));
+        let mut start = match blocks.start.checked_sub(1) {
+            Some(before) => self.block_bytes(before).ok_or(blocks.start)?.end,
+            None => self.blocks_at,
+        };
+        let (mut values, mut again) = (Vec::new(), Vec::new());
+        for first in blocks.clone().step_by(BLOCKS_PER_ENTRY as usize) {
+            let of_entry = first..blocks.end.min(first + BLOCKS_PER_ENTRY);
             values.clear();
-            let is_right = || -> Option<bool> {
-                let bytes = self.block_bytes(block)?;
-                let before = match block.checked_sub(1) {
-                    Some(before) => self.block_bytes(before)?.end,
-                    None => self.blocks_at,
-                };
-                if bytes.start != before || !self.unused_ends_are_zero(block) {
-                    return Some(false);
+            for block in of_entry.clone() {
+                let count = (self.count - block * BLOCK).min(BLOCK) as usize;
+                let mut stored = [0; BLOCK as usize];
+                self.read_into(block * BLOCK, &mut stored[..count]).ok_or(block)?;
+                values.extend(stored[..count].iter().map(|&value| value as u64));
+            }
+            let plan = EntryPlan::of(&values).map_err(|_| first)?;
+            let planned = plan.blocks().iter().zip(values.chunks(BLOCK as usize));
+            for (block, (planned, values)) in of_entry.clone().zip(planned) {
+                again.clear();
+                planned.append(values, plan.base_length, &mut again);
+                let bytes = start..start + again.len();
+                start = bytes.end;
+                let found = self.look_up(block).ok_or(block)?;
+                if found != (plan.base_length as u32, bytes.clone())
+                    || self.bytes.get(bytes) != Some(&again)
+                    || !check(block * BLOCK, values)
+                {
+                    return Err(block);
                 }
-                let found = self.block(block)?;
-                if !found.read(0..found.count, |value| values.push(value)) {
-                    return Some(false);
-                }
-                let plan = Plan::of(&values)?;
-                if plan.length(values.len()) != bytes.len() {
-                    return Some(false);
-                }
-                let mut again = vec![0; bytes.len() + TAIL_LENGTH as usize];
-                plan.write(&values, &mut again);
-                Some(self.bytes.get(bytes.clone())? == &again[..bytes.len()])
-            };
-            let is_right = { is_right }().unwrap_or(false);
-            if !is_right || !check(block * BLOCK, &values) {
-                return Err(block);
+            }
+            if !self.unused_ends_are_zero(of_entry.end - 1) {
+                return Err(of_entry.end - 1);
             }
         }
         Ok(())
@@ -213,7 +300,7 @@ impl<'a> PackedSequence<'a> {
     /// Whether the entry of the last block says nothing about blocks that are not there.
     fn unused_ends_are_zero(&self, block: u64) -> bool {
         let used = (block % BLOCKS_PER_ENTRY + 1) as usize;
-        if block + 1 < self.blocks() || used == BLOCKS_PER_ENTRY as usize {
+        if block + 1 < self.blocks() {
             return true;
         }
         let entry = self.entry_at(block * BLOCK);
@@ -221,100 +308,5 @@ impl<'a> PackedSequence<'a> {
             let end = bits_at(self.bytes, entry * 8 + ENDS_AT + place * END_BITS);
             end.is_some_and(|end| end & low_mask(END_BITS as u32) == 0)
         })
-    }
-}
-
-impl Block<'_> {
-    /// Number of values.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there are none, which no block is.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The value at a place.
-    #[inline(always)]
-    pub fn get(&self, place: usize) -> Option<u64> {
-        self.value(place, self.select(place)?)
-    }
-
-    /// The value at a place and the one after it.
-    #[inline(always)]
-    fn pair(&self, place: usize) -> Option<(u64, u64)> {
-        let bit = self.select(place)?;
-        // Mostly the next one is in the same word.
-        let rest = self.word(bit / 64) & (u64::MAX - 1) << (bit % 64);
-        let next = match rest {
-            0 => self.select(place + 1)?,
-            rest => bit / 64 * 64 + rest.trailing_zeros() as usize,
-        };
-        Some((self.value(place, bit)?, self.value(place + 1, next)?))
-    }
-
-    /// Hands out the values of some places in order; false if the bytes cannot be a block.
-    #[inline(always)]
-    pub fn read(&self, places: Range<usize>, mut take: impl FnMut(u64)) -> bool {
-        if places.is_empty() {
-            return true;
-        }
-        if places.end > self.count {
-            return false;
-        }
-        let Some(bit) = self.select(places.start) else { return false };
-        let mut word = bit / 64;
-        // The first one is still in it.
-        let mut rest = self.word(word) & u64::MAX << (bit % 64);
-        for place in places {
-            while rest == 0 {
-                word += 1;
-                let Some(&next) = self.words.get(word) else { return false };
-                rest = next;
-            }
-            let bit = word * 64 + rest.trailing_zeros() as usize;
-            rest &= rest - 1;
-            let Some(value) = self.value(place, bit) else { return false };
-            take(value);
-        }
-        true
-    }
-
-    /// A word of the high parts.
-    #[inline(always)]
-    fn word(&self, number: usize) -> u64 {
-        self.words.get(number).copied().unwrap_or_default()
-    }
-
-    /// The bit of the words at which the high part of a place ends.
-    #[inline(always)]
-    fn select(&self, place: usize) -> Option<usize> {
-        let number = place as u64;
-        // Not by a closure: one that is not inlined is compiled without the processor's instruction for it.
-        let first = u64::from(self.words[0].count_ones());
-        let second = u64::from(self.words[1].count_ones());
-        let third = u64::from(self.words[2].count_ones());
-        if place >= self.count || number >= first + second + third {
-            return None;
-        }
-        // Which word it is cannot be predicted.
-        let (is_later, is_last) = (number >= first, number >= first + second);
-        let (word, before) =
-            select_unpredictable(is_later, (self.words[1], first), (self.words[0], 0));
-        let (word, before) =
-            select_unpredictable(is_last, (self.words[2], first + second), (word, before));
-        let start = 64 * (usize::from(is_later) + usize::from(is_last));
-        Some(start + Counts::of(word).select(word, number - before) as usize)
-    }
-
-    /// The value at a place whose high part ends at a bit of the words.
-    #[inline(always)]
-    fn value(&self, place: usize, bit: usize) -> Option<u64> {
-        let high = (bit - self.high_at).wrapping_sub(place) as u64;
-        let low = bits_at(self.bytes, self.low_at + place * self.low_bits as usize)?;
-        let whole = high << self.low_bits | low & low_mask(self.low_bits);
-        Some(whole.wrapping_add(self.base) & low_mask(self.value_bits))
     }
 }

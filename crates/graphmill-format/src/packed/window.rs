@@ -5,8 +5,8 @@
 use super::bits::low_mask;
 use super::bits::word_at;
 use super::{
-    BLOCK, BLOCKS_PER_ENTRY, END_BITS, ENDS_AT, ENTRY_LENGTH, PackedSequence, TAIL_LENGTH,
-    VALUES_PER_ENTRY, directory_length,
+    BLOCK, BLOCKS_PER_ENTRY, END_BITS, ENDS_AT, ENTRY_LENGTH, PackedSequence, START_BITS,
+    TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
 };
 use std::ops::Range;
 
@@ -67,11 +67,11 @@ impl PackedWindow {
             0 => return Some(0..0),
             length => length - ENTRY_LENGTH as usize,
         };
-        let start = word_at(&self.bytes, 0)? & low_mask(ENDS_AT as u32);
+        let start = word_at(&self.bytes, 0)? & low_mask(START_BITS);
         let mut end = start;
         for at in (0..=last).step_by(ENTRY_LENGTH as usize) {
             let word = word_at(&self.bytes, at)?;
-            let first = word & low_mask(ENDS_AT as u32);
+            let first = word & low_mask(START_BITS);
             let moved = (word - first) | first.checked_sub(start)?;
             self.bytes[at..at + 8].copy_from_slice(&moved.to_le_bytes());
             end = end.max(first);

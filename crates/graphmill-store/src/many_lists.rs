@@ -1,0 +1,92 @@
+//! The lists of many nodes in one call.
+//! Each step is taken for several nodes before the next one, so that memory is waited for once and not once a list: where a
+//! list is said to begin, where its ids are, and the ids themselves. It must not know what lists are wanted for.
+
+use crate::mapped_file::check_index;
+use crate::stored_lists::{Neighbours, Offsets, announce, prefetch_values};
+use crate::{Lists, Result};
+use graphmill_format::packed::{PackedSequence, Place};
+use std::ops::Range;
+
+/// Lists that are looked up before the first of them is read.
+const TOGETHER: usize = 64;
+
+impl Lists<'_> {
+    /// Hands over the lists of many nodes, one after the other, each with the place of its node; all ids are checked to be
+    /// nodes.
+    pub fn decode_many(&self, nodes: &[u64], take: impl FnMut(usize, &[i64])) -> Result<()> {
+        match (&self.offsets, &self.neighbours) {
+            (Offsets::Packed(offsets), Neighbours::Packed(ids)) => {
+                self.decode_packed(offsets, ids, nodes, take)
+            }
+            _ => self.decode_plain(nodes, take),
+        }
+    }
+
+    fn decode_plain(&self, nodes: &[u64], mut take: impl FnMut(usize, &[i64])) -> Result<()> {
+        let (mut ranges, mut memory) = (Vec::with_capacity(TOGETHER), Vec::new());
+        for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
+            nodes.iter().for_each(|&node| self.prefetch_offsets(node));
+            ranges.clear();
+            for &node in nodes {
+                let range = self.range(node)?;
+                self.prefetch_position(range.start);
+                ranges.push(range);
+            }
+            for (place, range) in (first..).zip(&ranges) {
+                let ids = room_in(&mut memory, range);
+                self.decode_into(range.start, ids)?;
+                take(place, ids);
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_packed(
+        &self,
+        offsets: &PackedSequence<'_>,
+        neighbours: &PackedSequence<'_>,
+        nodes: &[u64],
+        mut take: impl FnMut(usize, &[i64]),
+    ) -> Result<()> {
+        let mut places = [Place::NOWHERE; TOGETHER];
+        let mut ranges = [const { 0..0 }; TOGETHER];
+        let mut memory = Vec::new();
+        for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
+            for (place, &node) in places.iter_mut().zip(nodes) {
+                check_index(self.path, "node", node, self.num_nodes())?;
+                *place = announce(offsets, node);
+            }
+            for ((place, range), &node) in places.iter().zip(&mut ranges).zip(nodes) {
+                let pair = offsets.pair_in(*place, node).unwrap_or((u64::MAX, 0));
+                *range = self.check_range(node, pair)?;
+                self.neighbours.prefetch(&[range.start]);
+            }
+            let ranges = &ranges[..nodes.len()];
+            for (place, range) in places.iter_mut().zip(ranges) {
+                if !range.is_empty() {
+                    *place = prefetch_values(neighbours, range);
+                }
+            }
+            for (number, (place, range)) in (first..).zip(places.iter().zip(ranges)) {
+                let ids = room_in(&mut memory, range);
+                let largest = neighbours.read_into_from(*place, range.start as u64, ids);
+                if largest.is_none() {
+                    ids.fill(-1);
+                }
+                self.check_largest(largest.unwrap_or(u64::MAX), range.start, ids)?;
+                take(number, ids);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Room for a list in memory that only grows.
+#[inline(always)]
+fn room_in<'m>(memory: &'m mut Vec<i64>, range: &Range<usize>) -> &'m mut [i64] {
+    if memory.len() < range.len() {
+        memory.resize(range.len(), 0);
+    }
+    &mut memory[..range.len()]
+}
