@@ -10,7 +10,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmarks import budget_lines, model_lines, training_lines
+from benchmarks import budget_lines, claim_lines, model_lines, training_lines
 from benchmarks.choices import add_choices
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.loaders import LOADERS
@@ -26,6 +26,7 @@ LINES = {
     "memory": budget_lines.memory,
     "estimate": training_lines.estimate,
     "model": model_lines.model,
+    "claim": claim_lines.claim,
 }
 
 

@@ -44,6 +44,8 @@ class TrainingScale:
     model_batches: int
     #: Bytes beside the quarter of the dataset: what a process takes whatever the data, where the quarter is that small.
     allowance: int
+    #: Memory in which the claim is tried: little beside the large dataset.
+    claim: int
     #: What our commands may take while they make the inputs.
     memory: str
     #: Free bytes that the datasets ask for, the larger one for a while twice.
@@ -52,14 +54,25 @@ class TrainingScale:
 
 SCALES = {
     "small": TrainingScale(
-        "small", (16, 1_000_000), (19, 8_000_000), (), 64, 48, 16, 8, 1 << 26, "256MiB", 2 * 10**9
+        "small",
+        (16, 1_000_000),
+        (19, 8_000_000),
+        (),
+        64,
+        48,
+        16,
+        8,
+        1 << 26,
+        1 << 27,
+        "256MiB",
+        2 * 10**9,
     ),
     "full": TrainingScale(
         "full",
         (22, 64_000_000),
         (24, 256_000_000),
         ((20, 16_000_000), (22, 64_000_000)),
-        *(1024, 240, 60, 72, 0, "2GiB", 25 * 10**9),
+        *(1024, 240, 60, 72, 0, 1 << 30, "2GiB", 25 * 10**9),
     ),
     # The edges of ogbn-papers100M, or a quarter of them, among the next power of two of nodes.
     "quarter-papers": TrainingScale(
@@ -67,14 +80,14 @@ SCALES = {
         (22, 64_000_000),
         (25, 404_000_000),
         (),
-        *(1024, 240, 60, 24, 0, "2GiB", 48 * 10**9),
+        *(1024, 240, 60, 24, 0, 1 << 30, "1GiB", 48 * 10**9),
     ),
     "papers": TrainingScale(
         "papers",
         (22, 64_000_000),
         (27, 1_616_000_000),
         (),
-        *(1024, 240, 60, 24, 0, "4GiB", 190 * 10**9),
+        *(1024, 240, 60, 24, 0, 1 << 32, "2GiB", 190 * 10**9),
     ),
 }
 

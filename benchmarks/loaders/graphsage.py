@@ -83,14 +83,14 @@ def epoch(batches, **more):
     last, nodes, marks = drain(batches, lambda batch: losses.append(learn(batch)) or len(batch.n_id))
     tell(nodes, marks, losses=losses, held=status("VmHWM") - before, **more)
 
-path, batch, split, batches, group, memory = sys.argv[1:]
+path, batch, split, batches, group, memory, residency = sys.argv[1:]
 torch.set_num_threads(CORES)
 size = int(batch)
 practise = learner()
 for _ in range(2):
     practise(made_up(size))
 enter(group)
-flags = dict(memory=int(memory), residency="ram") if memory != "-" else {{}}
+flags = dict(memory=int(memory), residency=residency) if memory != "-" else {{}}
 ds = gm.open(path, **flags)
 seeds = ds.split(split)[: int(batches) * size]
 loader = gm.NeighborLoader(ds, FANOUTS, size, seeds, columns=["x", "y"], seed=0)
@@ -98,6 +98,26 @@ loader = gm.NeighborLoader(ds, FANOUTS, size, seeds, columns=["x", "y"], seed=0)
 
 LOADED = """
 epoch(loader, stats=loader.stats())
+"""
+
+# What a script does whose data are mapped files: sample from the one, index the other, and leave the rest to the
+# kernel, which is told that rows are read here and there.
+MAPPED = """
+import mmap
+
+graph = ds.graph
+rows = np.memmap(ds.features.path, np.float32, "r", OFFSET, ds.features.shape)
+rows._mmap.madvise(mmap.MADV_RANDOM)
+labels, numbers = ds.labels.torch(), ds.node_ids(seeds)
+
+def by_faults():
+    for first in range(0, len(numbers), size):
+        s = graph.sample(numbers[first : first + size], FANOUTS, seed=first)
+        yield SimpleNamespace(x=torch.from_numpy(rows[s.n_id]), y=labels[torch.from_numpy(s.n_id)], n_id=s.n_id,
+                              edge_index=torch.from_numpy(np.stack([s.row, s.col])), batch_size=size,
+                              num_sampled_nodes=s.nodes_per_hop, num_sampled_edges=s.edges_per_hop)
+
+epoch(by_faults())
 """
 
 # Copies, because what a loader delivered counts against its budget until it is given back.
@@ -130,13 +150,19 @@ class GraphSage(Programs):
         batches: int,
         group: Path = NO_GROUP,
         memory: int | None = None,
+        residency: str = "ram",
     ) -> Command:
         """Learn from batches as they come; in a cgroup if one is named, with so much memory for the loader."""
         said = "-" if memory is None else memory
-        arguments = (prepared.dataset, batch, SEEDS, batches, group, said)
+        arguments = (prepared.dataset, batch, SEEDS, batches, group, said, residency)
         return self.program(MODEL + LOADED, *arguments)
+
+    def mapped(self, prepared: Prepared, batch: int, batches: int, group: Path) -> Command:
+        """Learn from rows of a mapped file in a cgroup, which come by page faults."""
+        arguments = (prepared.dataset, batch, SEEDS, batches, group, "-", "-")
+        return self.program(MODEL + MAPPED, *arguments)
 
     def preloaded(self, prepared: Prepared, batch: int, batches: int) -> Command:
         """Learn from the same batches, which are in memory when the clock starts."""
-        arguments = (prepared.dataset, batch, SEEDS, batches, NO_GROUP, "-")
+        arguments = (prepared.dataset, batch, SEEDS, batches, NO_GROUP, "-", "-")
         return self.program(MODEL + PRELOADED, *arguments)

@@ -347,7 +347,9 @@ impl<'a> Lists<'a> {
     #[inline]
     pub fn prefetch_position(&self, position: usize) {
         match &self.neighbours {
-            Neighbours::Packed(sequence) => prefetch_value(sequence, position as u64),
+            Neighbours::Packed(sequence) => {
+                prefetch_value(sequence, position as u64);
+            }
             plain => plain.prefetch(&[position]),
         }
     }

@@ -3,7 +3,7 @@
 //! list is said to begin, where its ids are, and the ids themselves. It must not know what lists are wanted for.
 
 use crate::mapped_file::check_index;
-use crate::stored_lists::{Neighbours, Offsets, announce, prefetch_values};
+use crate::stored_lists::{Neighbours, Offsets, prefetch_value, prefetch_values};
 use crate::{Lists, Result};
 use graphmill_format::packed::{PackedSequence, Place};
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl Lists<'_> {
         for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
             for (place, &node) in places.iter_mut().zip(nodes) {
                 check_index(self.path, "node", node, self.num_nodes())?;
-                *place = announce(offsets, node);
+                *place = prefetch_value(offsets, node);
             }
             for ((place, range), &node) in places.iter().zip(&mut ranges).zip(nodes) {
                 let pair = offsets.pair_in(*place, node).unwrap_or((u64::MAX, 0));

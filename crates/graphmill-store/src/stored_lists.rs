@@ -28,7 +28,9 @@ impl Offsets<'_> {
     pub(crate) fn prefetch(&self, node: u64) {
         match self {
             Offsets::Plain(offsets) => prefetch(offsets, node as usize),
-            Offsets::Packed(sequence) => prefetch_value(sequence, node),
+            Offsets::Packed(sequence) => {
+                prefetch_value(sequence, node);
+            }
         }
     }
 }
@@ -154,17 +156,13 @@ pub(crate) fn prefetch_values(sequence: &PackedSequence<'_>, range: &Range<usize
 const LINE: usize = 64;
 const MOST_LINES: usize = 8;
 
-/// Announces a value. Reads the directory, which is so small that caches hold most of it.
+/// Announces the two places that a value is made of, its base and its difference from that, and tells where its block is:
+/// nowhere past the end. Reads the directory, which is so small that caches hold most of it.
 #[inline(always)]
-pub fn prefetch_value(sequence: &PackedSequence<'_>, index: u64) {
-    if index < sequence.len() {
-        announce(sequence, index);
+pub fn prefetch_value(sequence: &PackedSequence<'_>, index: u64) -> Place {
+    if index >= sequence.len() {
+        return Place::NOWHERE;
     }
-}
-
-/// Announces the two places that a value is made of, its base and its difference from that, and tells where its block is.
-#[inline(always)]
-pub(crate) fn announce(sequence: &PackedSequence<'_>, index: u64) -> Place {
     let place = sequence.place(index);
     prefetch(sequence.bytes(), place.start());
     prefetch(sequence.bytes(), place.value_at(index));
@@ -187,12 +185,12 @@ fn room_for(count: usize, ids: &mut Vec<i64>) -> &mut [i64] {
 fn read_packed(sequence: &PackedSequence<'_>, positions: &[usize], ids: &mut [i64]) {
     let mut announced = [Place::NOWHERE; AHEAD];
     for (place, &position) in announced.iter_mut().zip(positions) {
-        *place = announce(sequence, position as u64);
+        *place = prefetch_value(sequence, position as u64);
     }
     for (at, (&position, id)) in positions.iter().zip(ids).enumerate() {
         let place = announced[at % AHEAD];
         if let Some(&next) = positions.get(at + AHEAD) {
-            announced[at % AHEAD] = announce(sequence, next as u64);
+            announced[at % AHEAD] = prefetch_value(sequence, next as u64);
         }
         if let Some(found) = sequence.get_in(place, position as u64) {
             *id = found as i64;
