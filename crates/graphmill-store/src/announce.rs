@@ -136,7 +136,7 @@ impl Lists<'_> {
     }
 }
 
-/// Announces the part of a directory that tells where some values are. It is a fiftieth of the sequence, so after the first
+/// Announces the part of a directory that tells where some values are. It is a thirtieth of the sequence, so after the first
 /// calls it is all there.
 fn announce_entries(
     announcer: Announcer<'_>,

@@ -142,8 +142,8 @@ impl Neighbours<'_> {
 pub(crate) fn prefetch_values(sequence: &PackedSequence<'_>, range: &Range<usize>) -> Place {
     let (first, last) = (range.start as u64, range.end as u64 - 1);
     let place = sequence.place(first);
-    // From there on the processor sees by itself where this leads.
     let start = place.start();
+    // From there on the processor sees by itself where this leads.
     let end = sequence.place(last).value_at(last).min(start + MOST_LINES * LINE);
     prefetch(sequence.bytes(), end);
     for at in (start..end).step_by(LINE) {
