@@ -81,7 +81,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="leave the other sections and lines for another time",
     )
     parser.add_argument(
-        "--peers", choices=["all", "light", "none"], help="light leaves out those that take minutes"
+        "--peers",
+        metavar="all|light|none|NAME,...",
+        help="light leaves out those that take minutes; names leave out all others",
     )
     add_places(parser)
 
@@ -200,8 +202,17 @@ def choices(section: Section, arguments: argparse.Namespace, size: Size) -> argp
             setattr(own, name, value)
     peers = arguments.peers or ("all" if size.heavy_peers else "light")
     if hasattr(own, "peers") and peers != "all":
-        own.peers = [name for name in own.peers if peers == "light" and name not in HEAVY]
+        own.peers = chosen_peers(peers, own.peers)
     return own
+
+
+def chosen_peers(wanted: str, known: list[str]) -> list[str]:
+    """Those of a section's peers that a run is held against."""
+    if wanted in ("light", "none"):
+        return [name for name in known if wanted == "light" and name not in HEAVY]
+    if not {*wanted.split(",")} & {*known}:
+        print(f"  {wanted}: none of them is among {', '.join(known)}")
+    return [name for name in known if name in wanted.split(",")]
 
 
 def surrounded(section: Section, own: argparse.Namespace, work: Path) -> dict[str, Any]:

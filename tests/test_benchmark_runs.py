@@ -201,6 +201,17 @@ def test_a_run_tells_the_machine_and_what_surrounds_a_section(
     ]
 
 
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [("none", []), ("light", ["pandas"]), ("webgraph,fio", ["webgraph"]), ("fio", [])],
+)
+def test_a_run_is_held_against_the_peers_that_are_named(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path, wanted: str, found: list[str]
+) -> None:
+    whole.run_all(asked("--size", "small", "--peers", wanted), {"only": Counted(seen)})
+    assert told(tmp_path, "only")["result"]["peers"] == found
+
+
 def test_a_run_does_not_tell_where_the_project_lies(
     asked: Callable[..., argparse.Namespace], tmp_path: Path
 ) -> None:
