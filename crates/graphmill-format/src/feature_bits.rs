@@ -10,8 +10,10 @@ const ELIAS_FANO_NEIGHBOURS: u64 = 1 << 0;
 const ELIAS_FANO_OFFSETS: u64 = 1 << 1;
 /// Nodes and edges have types.
 pub const TYPED: u64 = 1 << 2;
+/// Packed sequences whose blocks held their bases, given up before the first release too.
+const BLOCKS_WITH_BASES: u64 = 1 << 3;
 /// Neighbours and offsets are packed sequences.
-pub const PACKED_LISTS: u64 = 1 << 3;
+pub const PACKED_LISTS: u64 = 1 << 4;
 
 /// The incompatible features that this release can read in a kind of file.
 pub fn supported(kind: FileKind) -> u64 {
@@ -21,10 +23,11 @@ pub fn supported(kind: FileKind) -> u64 {
     }
 }
 
-const NAMES: [(u64, &str); 4] = [
+const NAMES: [(u64, &str); 5] = [
     (ELIAS_FANO_NEIGHBOURS, "elias-fano-neighbours"),
     (ELIAS_FANO_OFFSETS, "elias-fano-offsets"),
     (TYPED, "typed"),
+    (BLOCKS_WITH_BASES, "blocks-with-bases"),
     (PACKED_LISTS, "packed-lists"),
 ];
 
@@ -44,6 +47,6 @@ mod tests {
     #[test]
     fn bits_are_told_by_name_or_number() {
         assert_eq!(names(0), "");
-        assert_eq!(names(PACKED_LISTS | 1 << 40), "feature packed-lists (bit 3), feature bit 40");
+        assert_eq!(names(PACKED_LISTS | 1 << 40), "feature packed-lists (bit 4), feature bit 40");
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use graphmill_disk::{Budget, FileSystem, OutputFile, PageBuffer};
 use graphmill_format::digest::BLOCK_LENGTH;
 use graphmill_format::packed::{
-    Directory, TAIL_LENGTH, VALUES_PER_ENTRY, append_blocks, directory_length,
+    Directory, MOST_OF_ENTRY, TAIL_LENGTH, VALUES_PER_ENTRY, append_blocks, directory_length,
 };
 use graphmill_format::{
     DirectionSections, ElementType, GraphShape, Header, ListOrder, PackedLengths, Section,
@@ -26,8 +26,8 @@ use crate::{Error, Result};
 /// Entries of a directory that one thread measures or encodes at a time.
 const ENTRIES: u64 = 32;
 const VALUES: u64 = ENTRIES * VALUES_PER_ENTRY;
-/// Bytes that the blocks of a piece take at most: an end has 13 bits.
-const ENCODED: u64 = ENTRIES << 13;
+/// Bytes that the blocks of a piece take at most.
+const ENCODED: u64 = ENTRIES * MOST_OF_ENTRY;
 
 /// Has a plain `.gl` written into a scratch file beside `name`, and packs it into an empty file that somebody else
 /// publishes under that name.

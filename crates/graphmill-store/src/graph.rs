@@ -316,18 +316,32 @@ impl<'a> Lists<'a> {
     /// Reads the ids of the positions from `start` on, checked to be nodes.
     #[inline]
     pub(crate) fn decode_into(&self, start: usize, ids: &mut [i64]) -> Result<()> {
-        let largest = self.neighbours.read_list(start, ids);
-        self.check_largest(largest, start, ids)
+        let bound = self.neighbours.read_list(start, ids);
+        self.check_ids(bound, start, ids)
     }
 
-    /// Fails if the largest of the ids from `start` on is no node.
+    /// Fails if one of the ids from `start` on, which do not exceed a bound, is no node.
     #[inline(always)]
-    pub(crate) fn check_largest(&self, largest: u64, start: usize, ids: &[i64]) -> Result<()> {
-        if largest < self.num_nodes || ids.is_empty() {
+    pub(crate) fn check_ids(&self, bound: u64, start: usize, ids: &[i64]) -> Result<()> {
+        if bound < self.num_nodes {
             return Ok(());
         }
-        let wrong = ids.iter().position(|&id| id as u64 >= self.num_nodes).unwrap_or_default();
-        Err(self.bad_neighbour(start + wrong, ids[wrong]))
+        // All are looked at, without a decision for each: an id is a node if neither it nor what it lacks to the last node
+        // is negative.
+        let last = self.num_nodes.wrapping_sub(1) as i64;
+        let signs = ids.iter().fold(0, |signs, &id| signs | id | last.wrapping_sub(id));
+        match signs < 0 {
+            true => self.find_bad_id(start, ids),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn find_bad_id(&self, start: usize, ids: &[i64]) -> Result<()> {
+        match ids.iter().position(|&id| id as u64 >= self.num_nodes) {
+            Some(wrong) => Err(self.bad_neighbour(start + wrong, ids[wrong])),
+            None => Ok(()),
+        }
     }
 
     /// Tells how many edges a call has read, by which it is decided whether a copy in memory pays.

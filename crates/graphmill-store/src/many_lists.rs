@@ -5,11 +5,14 @@
 use crate::mapped_file::check_index;
 use crate::stored_lists::{Neighbours, Offsets, prefetch_value, prefetch_values};
 use crate::{Lists, Result};
+use graphmill_disk::prefetch;
 use graphmill_format::packed::{PackedSequence, Place};
 use std::ops::Range;
 
 /// Lists that are looked up before the first of them is read.
 const TOGETHER: usize = 64;
+/// Ids behind a list that reading it may write to.
+const READ_TOGETHER: usize = 8;
 
 impl Lists<'_> {
     /// Hands over the lists of many nodes, one after the other, each with the place of its node; all ids are checked to be
@@ -34,7 +37,7 @@ impl Lists<'_> {
                 ranges.push(range);
             }
             for (place, range) in (first..).zip(&ranges) {
-                let ids = room_in(&mut memory, range);
+                let ids = &mut room_in(&mut memory, range)[..range.len()];
                 self.decode_into(range.start, ids)?;
                 take(place, ids);
             }
@@ -53,6 +56,7 @@ impl Lists<'_> {
         let mut ranges = [const { 0..0 }; TOGETHER];
         let mut memory = Vec::new();
         for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
+            nodes.iter().for_each(|&node| prefetch(offsets.bytes(), offsets.entry_at(node)));
             for (place, &node) in places.iter_mut().zip(nodes) {
                 check_index(self.path, "node", node, self.num_nodes())?;
                 *place = prefetch_value(offsets, node);
@@ -70,11 +74,13 @@ impl Lists<'_> {
             }
             for (number, (place, range)) in (first..).zip(places.iter().zip(ranges)) {
                 let ids = room_in(&mut memory, range);
-                let largest = neighbours.read_into_from(*place, range.start as u64, ids);
-                if largest.is_none() {
+                let (first, count) = (range.start as u64, range.len());
+                let bound = neighbours.read_into_from(*place, first, count, ids);
+                let ids = &mut ids[..count];
+                if bound.is_none() {
                     ids.fill(-1);
                 }
-                self.check_largest(largest.unwrap_or(u64::MAX), range.start, ids)?;
+                self.check_ids(bound.unwrap_or(u64::MAX), range.start, ids)?;
                 take(number, ids);
             }
         }
@@ -82,11 +88,12 @@ impl Lists<'_> {
     }
 }
 
-/// Room for a list in memory that only grows.
+/// Room for a list, and a little more, in memory that only grows.
 #[inline(always)]
 fn room_in<'m>(memory: &'m mut Vec<i64>, range: &Range<usize>) -> &'m mut [i64] {
-    if memory.len() < range.len() {
-        memory.resize(range.len(), 0);
+    let wanted = range.len() + READ_TOGETHER;
+    if memory.len() < wanted {
+        memory.resize(wanted, 0);
     }
-    &mut memory[..range.len()]
+    memory
 }

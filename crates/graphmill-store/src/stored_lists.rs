@@ -87,23 +87,23 @@ impl Neighbours<'_> {
         }
     }
 
-    /// Reads the ids from a position on, and tells the largest when their bits are read without a sign, so that whoever
-    /// knows how many nodes there are need not look at each. Panics past the end, like a slice.
+    /// Reads the ids from a position on, and tells a number that none of them exceeds when their bits are read without a
+    /// sign, so that whoever knows how many nodes there are need not look at each. Panics past the end, like a slice.
     #[inline]
     pub fn read_list(&self, first: usize, into: &mut [i64]) -> u64 {
         let end = first + into.len();
         match self {
             Neighbours::I32(ids) => {
-                let mut largest = 0;
+                let mut seen = 0;
                 for (into, &id) in into.iter_mut().zip(&ids[first..end]) {
                     *into = id.into();
-                    largest = largest.max(id as u32);
+                    seen |= id as u32;
                 }
-                largest.into()
+                seen.into()
             }
             Neighbours::I64(ids) => {
                 into.copy_from_slice(&ids[first..end]);
-                into.iter().fold(0, |largest, &id| largest.max(id as u64))
+                into.iter().fold(0, |seen, &id| seen | id as u64)
             }
             Neighbours::Packed(sequence) => {
                 assert!(end as u64 <= sequence.len(), "position {end} is past the end");
@@ -136,36 +136,40 @@ impl Neighbours<'_> {
     }
 }
 
-/// Announces the lines of the cache that hold some values, of which there is one at least, and tells where the block of the
-/// first is.
+/// Announces the lines of the cache that hold some values and tells where the block of the first is.
 #[inline(always)]
 pub(crate) fn prefetch_values(sequence: &PackedSequence<'_>, range: &Range<usize>) -> Place {
-    let (first, last) = (range.start as u64, range.end as u64 - 1);
-    let place = sequence.place(first);
-    let start = place.start();
-    // From there on the processor sees by itself where this leads.
-    let end = sequence.place(last).value_at(last).min(start + MOST_LINES * LINE);
-    prefetch(sequence.bytes(), end);
-    for at in (start..end).step_by(LINE) {
-        prefetch(sequence.bytes(), at);
+    let place = sequence.place(range.start as u64);
+    let start = place.value_at(range.start as u64);
+    // As if all were as wide as the first block; and from there on the processor sees by itself where this leads.
+    let length = (place.length_of(range.len()) + WORD - 1).min(MOST_LINES * LINE);
+    for at in (0..length).step_by(LINE) {
+        prefetch(sequence.bytes(), start + at);
     }
+    prefetch(sequence.bytes(), start + length);
     place
 }
 
 /// Bytes of a line of the cache, and how many of them a list announces.
 const LINE: usize = 64;
+/// Bytes that are read from where a value begins.
+const WORD: usize = 8;
 const MOST_LINES: usize = 8;
 
-/// Announces the two places that a value is made of, its base and its difference from that, and tells where its block is:
-/// nowhere past the end. Reads the directory, which is so small that caches hold most of it.
+/// Announces a value and tells where its block is: nowhere past the end. Reads the directory, which is so small that caches
+/// hold most of it.
 #[inline(always)]
 pub fn prefetch_value(sequence: &PackedSequence<'_>, index: u64) -> Place {
     if index >= sequence.len() {
         return Place::NOWHERE;
     }
     let place = sequence.place(index);
-    prefetch(sequence.bytes(), place.start());
-    prefetch(sequence.bytes(), place.value_at(index));
+    let at = place.value_at(index);
+    prefetch(sequence.bytes(), at);
+    // One in nine words lies across two lines.
+    if at % LINE > LINE - WORD {
+        prefetch(sequence.bytes(), at + WORD - 1);
+    }
     place
 }
 

@@ -2,20 +2,21 @@
 //! Neighbour lists, one after the other, and their offsets are stored this way; the store reads them from a map, the
 //! packer writes them. What the integers mean is unknown here.
 //!
-//! A sequence is cut into blocks of [`BLOCK`] values, wherever lists begin and end. A block holds the least of its values
-//! and the differences of all from it, each in as many bits as the largest of them takes. A directory tells where
-//! blocks are and how wide: a value is found by one look at it and two reads whose places follow from that. `DESIGN.md`
-//! draws the bytes.
+//! A sequence is cut into blocks of [`BLOCK`] values, wherever lists begin and end. A block holds the differences of its
+//! values from one that is not above them, its base, each in as many bits as the largest of them takes. A directory
+//! tells where blocks are, how wide, and their bases: a value is found by one look at it and one read whose place follows
+//! from that. `DESIGN.md` draws the bytes.
 //!
 //! Whatever the bytes say, reads stay within the slice, and no loop is longer than a block.
 
 mod bits;
-mod block;
 mod encode;
+mod entry;
 mod sequence;
 mod window;
 
 pub use encode::{Directory, append_blocks, encode};
+pub use entry::MOST_OF_ENTRY;
 pub use sequence::{PackedSequence, Place};
 pub use window::PackedWindow;
 
@@ -26,20 +27,13 @@ pub const BLOCKS_PER_ENTRY: u64 = 16;
 /// Values that share an entry of the directory.
 pub const VALUES_PER_ENTRY: u64 = BLOCK * BLOCKS_PER_ENTRY;
 /// Bytes of an entry of the directory.
-pub const ENTRY_LENGTH: u64 = 32;
-/// Zeros after the last block, so that eight bytes can be read from any byte of a block on.
-pub const TAIL_LENGTH: u64 = 8;
+pub const ENTRY_LENGTH: u64 = 64;
+/// Zeros after the last block, so that as many bytes can be read from any byte of a block on.
+pub const TAIL_LENGTH: u64 = 64;
 /// Values are less than two to this power.
 pub const VALUE_BITS: u32 = 48;
 /// Bytes of a block for every bit of a difference.
 const BYTES_PER_BIT: usize = BLOCK as usize / 8;
-/// Bits of an entry that tell where its first block begins after the directory.
-const START_BITS: u32 = 45;
-/// Bits of an entry, after those, that tell how many bytes the base of each of its blocks takes.
-const BASE_LENGTH_BITS: u32 = 3;
-/// Bits of the end of a block in an entry, and where the first of them is.
-const END_BITS: usize = 13;
-const ENDS_AT: usize = (START_BITS + BASE_LENGTH_BITS) as usize;
 
 /// Bytes of the directory of a sequence.
 pub fn directory_length(count: u64) -> u64 {
@@ -66,14 +60,15 @@ mod tests {
         let (from, to) = (values.len() / 3, values.len() - values.len() / 4);
         for range in [0..values.len(), from..to, to..to] {
             let (mut read, mut handed) = (vec![-1; range.len()], Vec::new());
-            let largest = sequence.read_into(range.start as u64, &mut read);
+            let bound = sequence.read_into(range.start as u64, &mut read);
             assert!(
                 sequence.read(range.start as u64..range.end as u64, |value| handed.push(value))
             );
             let expected = &values[range];
             assert_eq!(handed, expected);
+            let most = expected.iter().copied().max().unwrap_or(0);
+            assert!(bound.is_some_and(|bound| bound >= most && bound < 1 << (VALUE_BITS + 2)));
             assert!(read.iter().map(|&value| value as u64).eq(handed));
-            assert_eq!(largest, Some(expected.iter().copied().max().unwrap_or(0)));
         }
         let beyond = &mut vec![0; values.len() - from + 1];
         assert_eq!(sequence.read_into(from as u64, beyond), None);
@@ -110,8 +105,7 @@ mod tests {
 
     #[test]
     fn sorted_lists_take_few_bits() {
-        // A list of 64,000 among 64 million nodes: 32 of them span 2^15, and a base of four bytes and an end in the
-        // directory are shared by all of a block.
+        // A list of 64,000 among 64 million nodes: 32 of them span 2^15, and a bit more is for the directory.
         let ids = (0..64_000_u64).map(|at| at * 1000 + at * 7919 % 1000);
         let bits = encode(&ids.collect::<Vec<_>>()).unwrap().len() * 8;
         assert!(bits <= 64_000 * 33 / 2 + 64, "{} bits each", bits as f64 / 64_000.0);

@@ -2,16 +2,18 @@
 //! [`PackedSequence::place`] looks up in the directory where a block is, so that whoever reads many values can announce
 //! them first. None means that the bytes cannot be a sequence; a value that is merely wrong is the caller's to notice.
 
-use super::bits::{bits_at, low_mask, word_at};
-use super::encode::EntryPlan;
+use super::bits::{bits_at, low_mask};
+use super::entry::{self, EntryBytes, EntryPlan, set_start};
 use super::{
-    BASE_LENGTH_BITS, BLOCK, BLOCKS_PER_ENTRY, BYTES_PER_BIT, END_BITS, ENDS_AT, ENTRY_LENGTH,
-    START_BITS, TAIL_LENGTH, VALUE_BITS, VALUES_PER_ENTRY, directory_length, least_length,
+    BLOCK, BLOCKS_PER_ENTRY, ENTRY_LENGTH, TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
+    least_length,
 };
 use std::ops::Range;
 
 /// Bits of a difference if two of them lie within a word that begins with a byte.
-const WIDTH_OF_PAIRS: u32 = 28;
+const WIDTH_OF_PAIRS: usize = 28;
+/// Values that are read together.
+const EIGHT: usize = 8;
 
 /// A sequence of integers below 2^48 in the bytes of a section.
 #[derive(Clone, Copy, Debug)]
@@ -21,38 +23,34 @@ pub struct PackedSequence<'a> {
     blocks_at: usize,
 }
 
-/// Where a block is, as the directory has it; that may be anywhere, and nowhere where it makes no sense.
+/// A block as the directory has it: where its differences are, how wide, and what they are added to. It may be anywhere,
+/// and is nowhere where that makes no sense.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    start: usize,
-    base_length: u32,
-    width: u32,
+    pub(super) start: usize,
+    pub(super) base: u64,
+    pub(super) width: u32,
 }
 
 impl Place {
     /// Where no block can be.
-    pub const NOWHERE: Place = Place { start: usize::MAX / 16, base_length: 0, width: 0 };
+    pub const NOWHERE: Place = Place { start: usize::MAX / 16, base: 0, width: 0 };
 
-    /// Where the bytes of the block begin.
-    #[inline(always)]
-    pub fn start(&self) -> usize {
-        self.start
-    }
-
-    /// Where the bytes of one of its values begin.
+    /// Where the bytes of one of its values begin. As many as a word are read from there on.
     #[inline(always)]
     pub fn value_at(&self, index: u64) -> usize {
-        self.bit_of(index) / 8
+        self.start + self.bit_of(index) / 8
+    }
+
+    /// Bytes that so many of its values take.
+    #[inline(always)]
+    pub fn length_of(&self, values: usize) -> usize {
+        values.saturating_mul(self.width as usize) / 8
     }
 
     #[inline(always)]
     fn bit_of(&self, index: u64) -> usize {
-        self.differences_at() * 8 + (index % BLOCK) as usize * self.width as usize
-    }
-
-    #[inline(always)]
-    fn differences_at(&self) -> usize {
-        self.start + self.base_length as usize
+        (index % BLOCK) as usize * self.width as usize
     }
 }
 
@@ -91,40 +89,23 @@ impl<'a> PackedSequence<'a> {
     }
 
     /// The bytes that a block takes, as the directory has it; they may lie anywhere.
-    #[inline(always)]
     pub fn block_bytes(&self, block: u64) -> Option<Range<usize>> {
-        self.look_up(block).map(|(_, bytes)| bytes)
+        let entry = self.entry(block / BLOCKS_PER_ENTRY)?;
+        let at = self.blocks_at + entry::start(entry) as usize;
+        let (start, end) = entry::borders(entry, (block % BLOCKS_PER_ENTRY) as usize);
+        Some(at + start as usize..at + end as usize)
     }
 
-    /// The bytes of the base of a block, and all bytes of the block.
     #[inline(always)]
-    fn look_up(&self, block: u64) -> Option<(u32, Range<usize>)> {
-        let entry = (block / BLOCKS_PER_ENTRY * ENTRY_LENGTH) as usize;
-        let place = (block % BLOCKS_PER_ENTRY) as usize;
-        let mask = low_mask(END_BITS as u32) as usize;
-        let first = word_at(self.bytes, entry)?;
-        let base_length = (first >> START_BITS & low_mask(BASE_LENGTH_BITS)) as u32;
-        // Two ends, from a word that lies within the entry, which lies within a line of the cache.
-        let bit = ENDS_AT + place * END_BITS - END_BITS;
-        let byte = (bit / 8).min(ENTRY_LENGTH as usize - 8);
-        let ends = (word_at(self.bytes, entry + byte)? >> (bit - byte * 8)) as usize;
-        // What is before the first end is no end.
-        let start = if place == 0 { 0 } else { ends & mask };
-        let at = self.blocks_at + (first & low_mask(START_BITS)) as usize;
-        Some((base_length, at + start..at + (ends >> END_BITS & mask)))
+    fn entry(&self, entry: u64) -> Option<&'a EntryBytes> {
+        self.bytes.get((entry * ENTRY_LENGTH) as usize..)?.first_chunk()
     }
 
     /// Where the block is that holds the value at an index.
     #[inline(always)]
     pub fn place(&self, index: u64) -> Place {
-        let Some((base_length, bytes)) = self.look_up(index / BLOCK) else { return Place::NOWHERE };
-        // An end before its start makes a huge number of this.
-        let differences = bytes.end.wrapping_sub(bytes.start).wrapping_sub(base_length as usize);
-        if differences > VALUE_BITS as usize * BYTES_PER_BIT {
-            return Place::NOWHERE;
-        }
-        let width = (differences / BYTES_PER_BIT) as u32;
-        Place { start: bytes.start, base_length, width }
+        let Some(entry) = self.entry(index / VALUES_PER_ENTRY) else { return Place::NOWHERE };
+        entry::place(entry, (index / BLOCK % BLOCKS_PER_ENTRY) as usize, self.blocks_at)
     }
 
     /// The value at an index; None past the end, or if the bytes cannot be a sequence.
@@ -139,9 +120,8 @@ impl<'a> PackedSequence<'a> {
     /// The value at an index of the block at a place; None if it cannot be there.
     #[inline(always)]
     pub fn get_in(&self, place: Place, index: u64) -> Option<u64> {
-        let base = word_at(self.bytes, place.start)? & low_mask(place.base_length * 8);
-        let difference = bits_at(self.bytes, place.bit_of(index))? & low_mask(place.width);
-        Some(base + difference)
+        let bits = bits_at(self.bytes.get(place.start..)?, place.bit_of(index))?;
+        Some(place.base + (bits & low_mask(place.width)))
     }
 
     /// The value at an index and the one after it.
@@ -162,31 +142,37 @@ impl<'a> PackedSequence<'a> {
         Some((value, next))
     }
 
-    /// Reads the values from an index on and tells the largest of them; None if there are not that many or the bytes cannot be
-    /// a sequence.
+    /// Reads the values from an index on and tells a number that none of them exceeds; None if there are not that many or the
+    /// bytes cannot be a sequence.
     #[inline]
     pub fn read_into(&self, first: u64, into: &mut [i64]) -> Option<u64> {
-        self.read_into_from(self.place(first), first, into)
+        self.read_into_from(self.place(first), first, into.len(), into)
     }
 
-    /// The same, if it was asked before where the first block is.
+    /// The same for some values, if it was asked before where the first block is. `into` may be longer than that: what it has
+    /// behind the values may be written to.
     #[inline(always)]
-    pub fn read_into_from(&self, place: Place, first: u64, into: &mut [i64]) -> Option<u64> {
-        if self.count.checked_sub(first)? < into.len() as u64 {
+    pub fn read_into_from(
+        &self,
+        mut place: Place,
+        first: u64,
+        count: usize,
+        into: &mut [i64],
+    ) -> Option<u64> {
+        if self.count.checked_sub(first)? < count as u64 || into.len() < count {
             return None;
         }
-        if into.is_empty() {
-            return Some(0);
+        let (mut index, mut done, mut bound) = (first, 0, 0);
+        while done < count {
+            let end = count.min(done + (BLOCK - index % BLOCK) as usize);
+            bound = self.read_block(place, index, done..end, into)?.max(bound);
+            index += (end - done) as u64;
+            done = end;
+            if done < count {
+                place = self.place(index);
+            }
         }
-        let of_first = into.len().min((BLOCK - first % BLOCK) as usize);
-        let (values, rest) = into.split_at_mut(of_first);
-        let mut largest = self.read_block(place, first, values)?;
-        let mut index = first + of_first as u64;
-        for values in rest.chunks_mut(BLOCK as usize) {
-            largest = self.read_block(self.place(index), index, values)?.max(largest);
-            index += BLOCK;
-        }
-        Some(largest)
+        Some(bound)
     }
 
     /// Hands out the values of a range in order; false if there are not that many or the bytes cannot be a sequence.
@@ -205,36 +191,34 @@ impl<'a> PackedSequence<'a> {
         true
     }
 
-    /// Reads values of one block and tells the largest of them.
+    /// Reads values of one block, from an index on, to a range of a slice, and tells a number that none of them exceeds. They
+    /// are read by eights, so that lists of many lengths take the same way through this code; the last eight may reach
+    /// into the next list.
     #[inline(always)]
-    fn read_block(&self, place: Place, index: u64, values: &mut [i64]) -> Option<u64> {
-        let (width, mask) = (place.width as usize, low_mask(place.width));
-        let base = word_at(self.bytes, place.start)? & low_mask(place.base_length * 8);
-        let first = place.differences_at();
-        let end = first + width * BYTES_PER_BIT + TAIL_LENGTH as usize;
-        let differences = self.bytes.get(first..end)?;
-        let (mut bit, mut largest) = ((index % BLOCK) as usize * width, 0);
-        let mut take = |value: &mut i64, bits: u64| {
-            let difference = bits & mask;
-            largest = difference.max(largest);
-            *value = (base + difference) as i64;
-        };
-        let mut singles = values;
-        if place.width <= WIDTH_OF_PAIRS {
-            let (pairs, rest) = singles.as_chunks_mut();
-            for [one, other] in pairs {
-                let both = bits_at(differences, bit)?;
-                take(one, both);
-                take(other, both >> width);
-                bit += 2 * width;
+    fn read_block(
+        &self,
+        place: Place,
+        index: u64,
+        range: Range<usize>,
+        into: &mut [i64],
+    ) -> Option<u64> {
+        let bit = place.bit_of(index);
+        let mut bytes = self.bytes.get(place.start + bit / 8..)?;
+        let mut eights = Eights::new(bit % 8, place);
+        for at in range.clone().step_by(EIGHT) {
+            let from = bytes.first_chunk()?;
+            match into.get_mut(at..).and_then(|into| into.first_chunk_mut()) {
+                Some(into) => eights.read(from, into),
+                None => {
+                    let mut values = [0; EIGHT];
+                    eights.read(from, &mut values);
+                    into[at..range.end].copy_from_slice(&values[..range.end - at]);
+                }
             }
-            singles = rest;
+            // Eight values of so many bits take as many bytes.
+            bytes = bytes.get(place.width as usize..)?;
         }
-        for value in singles {
-            take(value, bits_at(differences, bit)?);
-            bit += width;
-        }
-        Some(base + largest)
+        Some(place.base + eights.seen)
     }
 
     /// The first block that does not stand as the encoder writes it: in its place, with no bit that means nothing.
@@ -272,41 +256,76 @@ impl<'a> PackedSequence<'a> {
             for block in of_entry.clone() {
                 let count = (self.count - block * BLOCK).min(BLOCK) as usize;
                 let mut stored = [0; BLOCK as usize];
-                self.read_into(block * BLOCK, &mut stored[..count]).ok_or(block)?;
+                if self.read_into(block * BLOCK, &mut stored[..count]).is_none() {
+                    return Err(block);
+                }
                 values.extend(stored[..count].iter().map(|&value| value as u64));
             }
             let plan = EntryPlan::of(&values).map_err(|_| first)?;
+            let mut entry = plan.encode();
+            set_start(&mut entry, (start - self.blocks_at) as u64);
+            if self.entry(first / BLOCKS_PER_ENTRY) != Some(&entry) {
+                return Err(first);
+            }
             let planned = plan.blocks().iter().zip(values.chunks(BLOCK as usize));
-            for (block, (planned, values)) in of_entry.clone().zip(planned) {
+            for (block, (planned, values)) in of_entry.zip(planned) {
                 again.clear();
-                planned.append(values, plan.base_length, &mut again);
+                planned.append(values, &mut again);
                 let bytes = start..start + again.len();
                 start = bytes.end;
-                let found = self.look_up(block).ok_or(block)?;
-                if found != (plan.base_length as u32, bytes.clone())
-                    || self.bytes.get(bytes) != Some(&again)
-                    || !check(block * BLOCK, values)
-                {
+                if self.bytes.get(bytes) != Some(&again) || !check(block * BLOCK, values) {
                     return Err(block);
                 }
-            }
-            if !self.unused_ends_are_zero(of_entry.end - 1) {
-                return Err(of_entry.end - 1);
             }
         }
         Ok(())
     }
+}
 
-    /// Whether the entry of the last block says nothing about blocks that are not there.
-    fn unused_ends_are_zero(&self, block: u64) -> bool {
-        let used = (block % BLOCKS_PER_ENTRY + 1) as usize;
-        if block + 1 < self.blocks() {
-            return true;
+/// Reads eight values after the other, which all begin at the same bit of a byte.
+struct Eights {
+    base: u64,
+    width: usize,
+    mask: u64,
+    bit: usize,
+    /// All bits of all differences so far.
+    seen: u64,
+}
+
+impl Eights {
+    #[inline(always)]
+    fn new(bit: usize, place: Place) -> Self {
+        // No width has more than six bits, and by this the compiler knows that no word ends behind the bytes.
+        let width = (place.width & 63) as usize;
+        Eights { base: place.base, width, mask: low_mask(place.width), bit: bit % 8, seen: 0 }
+    }
+
+    #[inline(always)]
+    fn read(&mut self, bytes: &[u8; TAIL_LENGTH as usize], values: &mut [i64; EIGHT]) {
+        if self.width <= WIDTH_OF_PAIRS {
+            for (number, [one, other]) in values.as_chunks_mut().0.iter_mut().enumerate() {
+                let both = self.word(bytes, 2 * number);
+                *one = self.value(both);
+                *other = self.value(both >> self.width);
+            }
+        } else {
+            for (number, one) in values.iter_mut().enumerate() {
+                *one = self.value(self.word(bytes, number));
+            }
         }
-        let entry = self.entry_at(block * BLOCK);
-        (used..BLOCKS_PER_ENTRY as usize).all(|place| {
-            let end = bits_at(self.bytes, entry * 8 + ENDS_AT + place * END_BITS);
-            end.is_some_and(|end| end & low_mask(END_BITS as u32) == 0)
-        })
+    }
+
+    #[inline(always)]
+    fn word(&self, bytes: &[u8; TAIL_LENGTH as usize], number: usize) -> u64 {
+        let (mut word, bit) = ([0; 8], self.bit + number * self.width);
+        word.copy_from_slice(&bytes[bit / 8..bit / 8 + 8]);
+        u64::from_le_bytes(word) >> (bit % 8)
+    }
+
+    #[inline(always)]
+    fn value(&mut self, bits: u64) -> i64 {
+        let difference = bits & self.mask;
+        self.seen |= difference;
+        (self.base + difference) as i64
     }
 }

@@ -2,12 +2,8 @@
 //! Those who go through a whole sequence in a file, without a map of it, take one window after the other. How bytes are
 //! read is the caller's business.
 
-use super::bits::low_mask;
-use super::bits::word_at;
-use super::{
-    BLOCK, BLOCKS_PER_ENTRY, END_BITS, ENDS_AT, ENTRY_LENGTH, PackedSequence, START_BITS,
-    TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
-};
+use super::entry::{MOST_OF_ENTRY, borders, set_start, start};
+use super::{BLOCK, ENTRY_LENGTH, PackedSequence, TAIL_LENGTH, VALUES_PER_ENTRY, directory_length};
 use std::ops::Range;
 
 /// Some entries of a directory and their blocks; keeps its memory.
@@ -27,7 +23,7 @@ impl PackedWindow {
     /// Bytes of memory that a window of so many values takes at most.
     pub fn memory(values: u64) -> u64 {
         let entries = values.div_ceil(VALUES_PER_ENTRY) + 1;
-        entries * (ENTRY_LENGTH + (1 << END_BITS)) + TAIL_LENGTH
+        entries * (ENTRY_LENGTH + MOST_OF_ENTRY) + TAIL_LENGTH
     }
 
     /// Fills the window with the entries that hold some values of a sequence of `count` values in `length` bytes; `read`
@@ -47,8 +43,7 @@ impl PackedWindow {
         read(entries.start * ENTRY_LENGTH, &mut self.bytes)?;
         let Some(blocks) = self.move_to_front() else { return Ok(false) };
         let blocks_at = directory_length(count);
-        // Each end is below 2^13, so what an honest directory asks for has a bound.
-        let most = (directory as u64 / ENTRY_LENGTH) << END_BITS;
+        let most = directory as u64 / ENTRY_LENGTH * MOST_OF_ENTRY;
         let end = blocks_at.checked_add(blocks.end).and_then(|end| end.checked_add(TAIL_LENGTH));
         if blocks.end - blocks.start > most || end.is_none_or(|end| end > length) {
             return Ok(false);
@@ -63,26 +58,21 @@ impl PackedWindow {
 
     /// Makes the entries say where blocks are in the window; gives where they are among all blocks.
     fn move_to_front(&mut self) -> Option<Range<u64>> {
-        let last = match self.bytes.len() {
-            0 => return Some(0..0),
-            length => length - ENTRY_LENGTH as usize,
+        let last = (self.values.end - self.values.start).wrapping_sub(1) % VALUES_PER_ENTRY / BLOCK;
+        let (entries, _) = self.bytes.as_chunks_mut();
+        let (Some(first), Some(behind)) = (
+            entries.first().map(start),
+            entries.last().map(|entry| borders(entry, last as usize).1),
+        ) else {
+            return Some(0..0);
         };
-        let start = word_at(&self.bytes, 0)? & low_mask(START_BITS);
-        let mut end = start;
-        for at in (0..=last).step_by(ENTRY_LENGTH as usize) {
-            let word = word_at(&self.bytes, at)?;
-            let first = word & low_mask(START_BITS);
-            let moved = (word - first) | first.checked_sub(start)?;
-            self.bytes[at..at + 8].copy_from_slice(&moved.to_le_bytes());
-            end = end.max(first);
+        let mut end = first;
+        for entry in entries {
+            let found = start(entry);
+            set_start(entry, found.checked_sub(first)?);
+            end = end.max(found);
         }
-        let place = (self.values.end - self.values.start - 1) % VALUES_PER_ENTRY / BLOCK;
-        debug_assert!(place < BLOCKS_PER_ENTRY);
-        let bit = ENDS_AT + place as usize * END_BITS;
-        // The last end of an entry ends with the entry.
-        let word = word_at(&self.bytes, last + (bit / 8).min(ENTRY_LENGTH as usize - 8))?;
-        let shift = bit - (bit / 8).min(ENTRY_LENGTH as usize - 8) * 8;
-        Some(start..end + (word >> shift & low_mask(END_BITS as u32)))
+        Some(first..end + behind)
     }
 
     /// The values that it holds, by their place in the whole sequence.
@@ -157,10 +147,10 @@ mod tests {
         let values: Vec<u64> = (0..5000).collect();
         let bytes = encode(&values).unwrap();
         let size = (5000, bytes.len() as u64);
-        for (at, lie) in [(0, [255; 6]), (32, [255; 6]), (128, [255; 6]), (64, [0; 6])] {
+        for (at, lie) in [(0, [255; 6]), (64, [255; 6]), (256, [255; 6]), (128, [0; 6])] {
             let mut lying = bytes.clone();
             lying[at..at + 6].copy_from_slice(&lie);
-            assert_eq!(PackedWindow::new().fill(size, 0..5000, read(&lying)), Ok(at == 64));
+            assert_eq!(PackedWindow::new().fill(size, 0..5000, read(&lying)), Ok(at == 128));
         }
         // Room for less than the directory asks for.
         assert_eq!(PackedWindow::new().fill((5000, size.1 - 1), 0..5000, read(&bytes)), Ok(false));

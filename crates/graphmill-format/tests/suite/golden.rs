@@ -250,7 +250,7 @@ fn an_undirected_graph_of_version_1_0_is_read() {
 
 #[test]
 fn a_packed_graph_of_version_1_0_is_read() {
-    let bytes = golden("v1.0/packed-lists.gl", 0x46df_041d, &packed_graph());
+    let bytes = golden("v1.0/packed-lists.gl", 0x7504_4b2c, &packed_graph());
     let header = open(&bytes);
     let layout = header.graph_layout().unwrap();
     assert_eq!((layout.num_nodes, layout.num_edges, layout.undirected), (3000, 6498, false));
@@ -267,29 +267,51 @@ fn a_packed_graph_of_version_1_0_is_read() {
     }
 }
 
-/// Written before the first release, when lists were packed by Elias and Fano: nothing of it may be taken for what packed
-/// lists are now.
+/// Written before the first release, when lists were packed in other ways: nothing of it may be taken for what packed lists
+/// are now.
 #[test]
-fn lists_by_elias_and_fano_are_refused_by_name() {
+fn lists_in_encodings_that_were_given_up_are_refused_by_name() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/unreleased");
-    let bytes = std::fs::read(path.join("elias-fano.gl")).unwrap();
-    assert_eq!(crc32c::crc32c(&bytes), 0xdae9_3708);
-    let refused = Header::parse(&bytes[..4096], bytes.len() as u64).unwrap_err().to_string();
-    assert!(refused.contains("elias-fano-neighbours"), "{refused}");
+    for (name, checksum, feature) in [
+        ("elias-fano.gl", 0xdae9_3708, "elias-fano-neighbours"),
+        ("blocks-with-bases.gl", 0x46df_041d, "blocks-with-bases"),
+    ] {
+        let bytes = std::fs::read(path.join(name)).unwrap();
+        assert_eq!(crc32c::crc32c(&bytes), checksum);
+        let refused = Header::parse(&bytes[..4096], bytes.len() as u64).unwrap_err().to_string();
+        assert!(refused.contains(feature), "{refused}");
+    }
 }
 
 /// A block of four values, as DESIGN.md draws it: 5 6 2 9.
 #[test]
 fn a_small_packed_sequence_has_the_bytes_of_the_drawing() {
     let bytes = packed::encode(&[5, 6, 2, 9]).unwrap();
-    let mut expected = vec![0; 32];
-    // The blocks begin where the directory ends, a base takes one byte, and the first block ends thirteen bytes later.
-    expected[5] = 0b001_00000;
-    expected[6] = 13;
-    // The least value is 2, and 3 4 0 7 are above it in three bits each; the other 28 values of the block are not there.
-    expected.extend([2, 0b00_100_011, 0b0000_1110]);
-    expected.extend([0; 10 + 8]);
+    let mut expected = vec![0; 64];
+    // The blocks begin where the directory ends, no base is shifted, and the first is the least value itself. Its block ends
+    // after three words: 3 from bit 301 on. The least value is 2: from bit 461 on.
+    expected[37] = 3 << 5;
+    expected[57] = 2 << 5;
+    // 3 4 0 7 are above it in three bits each; the other 28 values of the block are not there.
+    expected.extend([0b00_100_011, 0b0000_1110]);
+    expected.extend([0; 10 + 64]);
     assert_eq!(bytes, expected);
+}
+
+/// Bases far from each other are rounded down to steps of a power of two.
+#[test]
+fn a_packed_sequence_of_far_bases_has_the_bytes_of_the_drawing() {
+    let mut values = vec![7; 32];
+    values.push(7 + (1 << 20) + 37);
+    let bytes = packed::encode(&values).unwrap();
+    // 2^20 + 37 takes 21 bits, of which a base holds 15: they are shifted by 6, and the second is 2^14 steps.
+    assert_eq!((bytes[5], bytes[6]), (6 << 5, 0));
+    assert_eq!(bytes[8..12], [0, 0, 1, 0]);
+    // The first block takes nothing, and the second what 37 takes, in the first of its values.
+    let word = u64::from_le_bytes(bytes[36..44].try_into().unwrap());
+    assert_eq!([13, 23].map(|bit| word >> bit & 0x3ff), [0, 6]);
+    assert_eq!(bytes[57], 7 << 5);
+    assert_eq!((bytes.len(), bytes[64], &bytes[65..]), (64 + 24 + 64, 37, &[0; 87][..]));
 }
 
 #[test]
