@@ -136,7 +136,10 @@ def lacks_nightly(component: str = "rustc") -> str | None:
     asked = subprocess.run(["cargo", "+nightly", component, "--version"], capture_output=True)
     if component == "rustc":
         asked = subprocess.run(["rustc", "+nightly", "--version"], capture_output=True)
-    return None if asked.returncode == 0 else f"no nightly Rust with {component}"
+    if asked.returncode == 0:
+        return None
+    remedy = f"rustup toolchain install nightly --component {component}"
+    return f"no nightly Rust with {component} ({remedy})"
 
 
 def lacks_fuzzer() -> str | None:
