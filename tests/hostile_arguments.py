@@ -162,6 +162,7 @@ def attack(folder: Path, examples: int) -> None:
     )
     @example("sample some", [[2**40]], {"replace": True})
     @example("sample some", [range(10**18)], {})
+    @example("node_ids named", [range(10**18)], {})
     @example("walk some", [2**40], {})
     @example("batch_random_fanout", [[0], 2**40], {})
     @example("negative_edges", [2**40], {})

@@ -87,7 +87,8 @@ pub fn read_names(object: &Bound<'_, PyAny>, what: &str) -> Result<Vec<PyBackedS
     } else {
         return Err(wrong(object.get_type().name()?.to_string()).into());
     };
-    let mut names = Vec::with_capacity(list.len()?);
+    // Grown as names come: a range may claim a length that no memory holds.
+    let mut names = Vec::new();
     for (position, name) in list.try_iter()?.enumerate() {
         let name = name?;
         match name.extract::<PyBackedStr>() {
