@@ -58,6 +58,14 @@ pub trait Topology: Sync {
         Ok(())
     }
 
+    /// Adds what [`list`](Self::list) tells of many nodes.
+    fn lists(&self, nodes: &[i64], into: &mut Vec<Range<usize>>) -> Result<()> {
+        for &node in nodes {
+            into.push(self.list(node as u64)?);
+        }
+        Ok(())
+    }
+
     /// Announces that edges are about to be read.
     #[inline]
     fn prefetch_edges(&self, _positions: &[usize]) {}
@@ -151,6 +159,10 @@ impl Topology for Lists<'_> {
             None => edge_ids.extend(positions.iter().map(|&position| position as i64)),
         }
         Ok(())
+    }
+
+    fn lists(&self, nodes: &[i64], into: &mut Vec<Range<usize>>) -> Result<()> {
+        Ok(self.ranges(nodes, into)?)
     }
 
     #[inline]

@@ -13,8 +13,51 @@ use std::ops::Range;
 const TOGETHER: usize = 64;
 /// Ids behind a list that reading it may write to.
 const READ_TOGETHER: usize = 8;
+/// How many nodes ahead offsets are announced.
+const AHEAD: usize = 32;
 
 impl Lists<'_> {
+    /// Adds where the lists of many nodes lie, as [`range`](Self::range) tells it of one.
+    pub fn ranges(&self, nodes: &[i64], into: &mut Vec<Range<usize>>) -> Result<()> {
+        match &self.offsets {
+            Offsets::Plain(offsets) => {
+                let announce = |node: u64| prefetch(offsets, node as usize);
+                self.look_up(nodes, (), announce, |(), node| self.offsets.pair(node), into)
+            }
+            Offsets::Packed(offsets) => {
+                let announce = |node: u64| prefetch_value(offsets, node);
+                let pair = |place: Place, node: u64| offsets.pair_in(place, node);
+                let pair = |place, node| pair(place, node).unwrap_or((u64::MAX, 0));
+                self.look_up(nodes, Place::NOWHERE, announce, pair, into)
+            }
+        }
+    }
+
+    /// Reads offsets, always some nodes behind their announcement, which tells what is known of their place.
+    #[inline(always)]
+    fn look_up<P: Copy>(
+        &self,
+        nodes: &[i64],
+        nowhere: P,
+        announce: impl Fn(u64) -> P,
+        pair: impl Fn(P, u64) -> (u64, u64),
+        into: &mut Vec<Range<usize>>,
+    ) -> Result<()> {
+        let mut announced = [nowhere; AHEAD];
+        for (place, &node) in announced.iter_mut().zip(nodes) {
+            *place = announce(node as u64);
+        }
+        for (at, &node) in nodes.iter().enumerate() {
+            let place = announced[at % AHEAD];
+            if let Some(&next) = nodes.get(at + AHEAD) {
+                announced[at % AHEAD] = announce(next as u64);
+            }
+            check_index(self.path, "node", node as u64, self.num_nodes())?;
+            into.push(self.check_range(node as u64, pair(place, node as u64))?);
+        }
+        Ok(())
+    }
+
     /// Hands over the lists of many nodes, one after the other, each with the place of its node; all ids are checked to be
     /// nodes.
     pub fn decode_many(&self, nodes: &[u64], take: impl FnMut(usize, &[i64])) -> Result<()> {

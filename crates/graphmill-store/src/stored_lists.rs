@@ -123,13 +123,8 @@ impl Neighbours<'_> {
             Neighbours::I64(ids) => positions.iter().for_each(|&at| prefetch(ids, at)),
             // Where a block is must be known before it can be announced; that is what reading begins with.
             Neighbours::Packed(sequence) => {
-                let mut before = usize::MAX;
                 for &position in positions {
-                    let entry = sequence.entry_at(position as u64);
-                    if entry != before {
-                        prefetch(sequence.bytes(), entry);
-                    }
-                    before = entry;
+                    prefetch(sequence.bytes(), sequence.entry_at(position as u64));
                 }
             }
         }

@@ -1,15 +1,9 @@
-//! Words at any bit of a slice.
+//! Words of a slice, and masks.
 
 /// The eight bytes from a byte of the slice on; None if they are not all there.
 #[inline(always)]
 pub(super) fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
-}
-
-/// At most 57 bits from a bit of the slice on, above them anything.
-#[inline(always)]
-pub(super) fn bits_at(bytes: &[u8], bit: usize) -> Option<u64> {
-    word_at(bytes, bit / 8).map(|word| word >> (bit % 8))
 }
 
 /// A number whose `count` low bits are set; `count` is below 64.
@@ -27,6 +21,5 @@ mod tests {
         let bytes: Vec<u8> = (1..=9).collect();
         assert_eq!(word_at(&bytes, 1), Some(0x0908_0706_0504_0302));
         assert_eq!((word_at(&bytes, 2), word_at(&bytes, usize::MAX)), (None, None));
-        assert_eq!(bits_at(&bytes, 12).map(|bits| bits & 0xff), Some(0x30));
     }
 }

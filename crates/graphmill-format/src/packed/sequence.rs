@@ -2,7 +2,7 @@
 //! [`PackedSequence::place`] looks up in the directory where a block is, so that whoever reads many values can announce
 //! them first. None means that the bytes cannot be a sequence; a value that is merely wrong is the caller's to notice.
 
-use super::bits::{bits_at, low_mask};
+use super::bits::{low_mask, word_at};
 use super::entry::{self, EntryBytes, EntryPlan, set_start};
 use super::{
     BLOCK, BLOCKS_PER_ENTRY, ENTRY_LENGTH, TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
@@ -120,7 +120,7 @@ impl<'a> PackedSequence<'a> {
     /// The value at an index of the block at a place; None if it cannot be there.
     #[inline(always)]
     pub fn get_in(&self, place: Place, index: u64) -> Option<u64> {
-        let bits = bits_at(self.bytes.get(place.start..)?, place.bit_of(index))?;
+        let bits = word_at(self.bytes, place.value_at(index))? >> (place.bit_of(index) % 8);
         Some(place.base + (bits & low_mask(place.width)))
     }
 

@@ -12,8 +12,6 @@ use crate::{Error, Result, Sample, Topology};
 use std::iter::repeat_n;
 use std::ops::Range;
 
-/// How many nodes ahead offsets are announced.
-const AHEAD: usize = 24;
 /// How many edges are given their labels after all of these have been announced.
 const LABELLED: usize = 256;
 /// Nodes that are worth dividing among threads.
@@ -50,17 +48,6 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
         lists.clear();
         make_exact_room(lists, frontier.len(), &mut self.scratch.memory)?;
         let nodes = &self.sample.nodes[frontier];
-        let mut edges = Some(0_usize);
-        let mut count = |list: &Range<usize>| {
-            edges = match (edges, rule.most(list.len())) {
-                (Some(edges), Some(more)) => {
-                    let sum = edges.checked_add(more);
-                    Some(sum.ok_or(Error::TooLarge { hop, edges: u64::MAX })?)
-                }
-                _ => None,
-            };
-            Ok(())
-        };
         if self.topology.is_cold() {
             lists.resize(nodes.len(), 0..0);
             self.scratch.sweep.run(
@@ -69,23 +56,18 @@ impl<T: Topology + ?Sized, S: Slot> Work<'_, T, S> {
                 |nodes| self.topology.announce_lists(nodes),
                 |node, place| {
                     lists[place] = self.topology.list(node)?;
-                    count(&lists[place])
+                    Ok(())
                 },
             )?;
-            return Ok(edges);
+        } else {
+            self.topology.lists(nodes, lists)?;
         }
-        for node in nodes.iter().take(AHEAD) {
-            self.topology.prefetch_offsets(*node as u64);
+        let mut edges = 0_usize;
+        for list in lists.iter() {
+            let Some(more) = rule.most(list.len()) else { return Ok(None) };
+            edges = edges.checked_add(more).ok_or(Error::TooLarge { hop, edges: u64::MAX })?;
         }
-        for (place, &node) in nodes.iter().enumerate() {
-            if let Some(&ahead) = nodes.get(place + AHEAD) {
-                self.topology.prefetch_offsets(ahead as u64);
-            }
-            let list = self.topology.list(node as u64)?;
-            count(&list)?;
-            lists.push(list);
-        }
-        Ok(edges)
+        Ok(Some(edges))
     }
 
     fn expand(&mut self, rule: &Rule<'_>, frontier: Range<usize>) -> Result<()> {
