@@ -13,14 +13,14 @@ use crate::{Error, Result};
 pub(super) const START_BITS: u32 = 45;
 /// Bits that tell by how many bits bases are shifted.
 const SHIFT_BITS: u32 = 6;
-/// Sixteen bases, and the bits of each.
-const BASES_AT: usize = (START_BITS + SHIFT_BITS) as usize;
-const BASE_BITS: usize = 15;
-/// Where the blocks are after the first of them, in words: seventeen borders, of which the first is 0.
-const BORDERS_AT: usize = BASES_AT + BLOCKS_PER_ENTRY as usize * BASE_BITS;
+/// Where blocks are told: of each where it begins after the first of them, in words, and its base; behind them where the
+/// last ends. So one word holds both borders of a block and its base.
+const BLOCKS_AT: usize = (START_BITS + SHIFT_BITS) as usize;
 const BORDER_BITS: usize = 10;
+const BASE_BITS: usize = 15;
+const BLOCK_BITS: usize = BORDER_BITS + BASE_BITS;
 /// The least value of all.
-const LEAST_AT: usize = BORDERS_AT + (BLOCKS_PER_ENTRY as usize + 1) * BORDER_BITS;
+const LEAST_AT: usize = BLOCKS_AT + BLOCKS_PER_ENTRY as usize * BLOCK_BITS + BORDER_BITS;
 
 /// Bytes that the blocks of an entry take at most, whatever it says.
 pub const MOST_OF_ENTRY: u64 = (BYTES_PER_BIT as u64) << BORDER_BITS;
@@ -36,9 +36,10 @@ fn word(entry: &EntryBytes, byte: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Bits from a place in an entry that ends at most seven bytes before the entry does.
+/// The bits from the beginning of a block on.
 #[inline(always)]
-fn field(entry: &EntryBytes, bit: usize) -> u64 {
+fn told(entry: &EntryBytes, block: usize) -> u64 {
+    let bit = BLOCKS_AT + block % BLOCKS_PER_ENTRY as usize * BLOCK_BITS;
     word(entry, bit / 8) >> (bit % 8)
 }
 
@@ -57,22 +58,25 @@ pub(super) fn set_start(entry: &mut EntryBytes, start: u64) {
 /// Where a block of an entry begins and ends after the first of them, in bytes.
 #[inline(always)]
 pub(super) fn borders(entry: &EntryBytes, block: usize) -> (u64, u64) {
-    let two = field(entry, BORDERS_AT + (block % BLOCKS_PER_ENTRY as usize) * BORDER_BITS);
-    let (one, other) = (two, two >> BORDER_BITS);
-    let mask = low_mask(BORDER_BITS as u32);
-    ((one & mask) * BYTES_PER_BIT as u64, (other & mask) * BYTES_PER_BIT as u64)
+    borders_in(told(entry, block))
+}
+
+#[inline(always)]
+fn borders_in(told: u64) -> (u64, u64) {
+    let bytes = |words: u64| (words & low_mask(BORDER_BITS as u32)) * BYTES_PER_BIT as u64;
+    (bytes(told), bytes(told >> BLOCK_BITS))
 }
 
 /// Where a block of an entry is, if the blocks of all begin at a byte of the sequence.
 #[inline(always)]
 pub(super) fn place(entry: &EntryBytes, block: usize, blocks_at: usize) -> Place {
-    let (first, end) = borders(entry, block);
+    let told = told(entry, block);
+    let (first, end) = borders_in(told);
     let width = end.wrapping_sub(first) / BYTES_PER_BIT as u64;
     if width > u64::from(VALUE_BITS) {
         return Place::NOWHERE;
     }
-    let block = block % BLOCKS_PER_ENTRY as usize;
-    let steps = field(entry, BASES_AT + block * BASE_BITS) & low_mask(BASE_BITS as u32);
+    let steps = told >> BORDER_BITS & low_mask(BASE_BITS as u32);
     let shift = word(entry, 0) >> START_BITS & low_mask(SHIFT_BITS);
     // The word ends with the entry.
     let least_at = ENTRY_LENGTH as usize - 8;
@@ -154,8 +158,9 @@ impl EntryPlan {
         for (place, block) in self.blocks().iter().enumerate() {
             let steps = (block.base - self.least) >> self.shift;
             border += u64::from(block.width);
-            put(&mut entry, BASES_AT + place * BASE_BITS, steps);
-            put(&mut entry, BORDERS_AT + (place + 1) * BORDER_BITS, border);
+            let at = BLOCKS_AT + place * BLOCK_BITS;
+            put(&mut entry, at + BORDER_BITS, steps);
+            put(&mut entry, at + BLOCK_BITS, border);
         }
         let mut bytes = [0; ENTRY_LENGTH as usize];
         for (bytes, word) in bytes.as_chunks_mut().0.iter_mut().zip(entry) {
@@ -208,5 +213,5 @@ fn bits_of(number: u64) -> u32 {
 }
 
 const _: () = assert!(LEAST_AT + VALUE_BITS as usize <= ENTRY_LENGTH as usize * 8);
-const _: () = assert!((BORDERS_AT + BLOCKS_PER_ENTRY as usize * BORDER_BITS) / 8 + 8 <= 64);
+const _: () = assert!((LEAST_AT - BORDER_BITS - BLOCK_BITS) / 8 + 8 <= ENTRY_LENGTH as usize);
 const _: () = assert!(VALUE_BITS as u64 * BLOCKS_PER_ENTRY < 1 << BORDER_BITS);
