@@ -19,6 +19,8 @@ from benchmarks.training_inputs import SEEDS, Prepared
 QUARTER = 25
 #: What a process may take beside a tenth above its budget, however small that is: it is promised.
 PROMISED = 64 * MIB
+#: An estimate is not asked for less: a batch alone takes a hundred megabytes, whatever the dataset.
+LEAST_ESTIMATED = 512 * MIB
 #: How a peer is named when it has no more memory than we have.
 WITHIN = ", within the limit"
 
@@ -86,8 +88,9 @@ def estimate(bench: TrainingBench) -> None:
 
 
 def estimate_one(bench: TrainingBench, prepared: Prepared) -> None:
-    """One size, from a cold dataset within a quarter of it and what any process may take besides."""
-    limit = limit_for(bench, prepared) + PROMISED
+    """One size, from a cold dataset within a quarter of it, and what any process may take besides."""
+    percent = max(QUARTER, -(-100 * LEAST_ESTIMATED // prepared.bytes))
+    limit = limit_for(bench, prepared, percent) + PROMISED
     size = f"estimate, {prepared.rows:,} nodes"
     title = f"{size}, {bench.shape}, {limit / MIB:,.0f} MiB"
     turns: list[dict[str, dict[str, float]]] = []
@@ -95,11 +98,11 @@ def estimate_one(bench: TrainingBench, prepared: Prepared) -> None:
         if group is None:
             bench.skip(title, "no cgroup can be made here")
         else:
-            once, ours = replace(bench, repeats=1), ours_within(bench, prepared, group)
+            once, ours = replace(bench, repeats=1), ours_within(bench, prepared, group, percent)
             for number in range(1, bench.repeats + 1):
                 # The disk of a shared machine is not as fast now as it was some minutes ago.
                 bench.inputs.graphmill.disk(prepared.dataset)
-                said = estimated(bench, prepared)
+                said = estimated(bench, prepared, percent)
                 outcomes = once.hold(f"{title}, turn {number}", "batches", ours)
                 turns.append({"said": said, "counted": disk_part(outcomes["graphmill"])})
     bench.results[size] = {f"turn {number}": turn for number, turn in enumerate(turns, 1)}
@@ -114,9 +117,9 @@ def estimate_one(bench: TrainingBench, prepared: Prepared) -> None:
         bench.musts.append(Must(f"{size}: {what}, off by", measured, at_most=1.25))
 
 
-def estimated(bench: TrainingBench, prepared: Prepared) -> dict[str, float]:
+def estimated(bench: TrainingBench, prepared: Prepared, percent: int) -> dict[str, float]:
     """What the command says for the memory that the lists leave."""
-    memory = memory_for(prepared) - prepared.topology
+    memory = memory_for(prepared, percent) - prepared.topology
     return bench.inputs.graphmill.estimate(
         prepared.dataset,
         *("--fanouts", ",".join(map(str, FANOUTS)), "--batch-size", str(bench.inputs.scale.batch)),

@@ -18,8 +18,8 @@ use crate::{Column, Error, NeighborLoader, Result};
 use graphmill_disk::DeviceProfile;
 use std::time::{Duration, Instant};
 
-/// What the batches of an epoch cost once windows have their full length. Figures are per batch where nothing else is
-/// said.
+/// What the batches of an epoch cost. Figures are per batch where nothing else is said; rates are those that are reached
+/// once windows have their full length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Estimate {
@@ -35,9 +35,9 @@ pub struct Estimate {
     pub hot_share: f64,
     /// Batches that are read together.
     pub window: usize,
-    /// Requests to the disk.
+    /// Requests to the disk, over the whole epoch, which begins with short windows.
     pub requests: f64,
-    /// Bytes of all requests.
+    /// Bytes of all requests, and of reading the rows that stay in memory.
     pub bytes: f64,
     /// Batches per second that the disk allows.
     pub disk_rate: f64,
@@ -143,21 +143,49 @@ impl NeighborLoader {
         let reading = disk.processor_seconds(reads().map(|length| (length, 1))) / count;
         let others = planning + reading + copying + widening;
         let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+        let full = (reads().count() as f64 / count, reads().sum::<u64>() as f64 / count);
+        let (requests, bytes_read) = self.over_epoch(&nodes, &edges, hot.as_ref(), full)?;
+        let hot_rows = hot.as_ref().map_or(0, HotIds::len);
+        let of_hot_rows = hot_rows.saturating_mul(self.columns.stored_row_bytes());
         Ok(Some(Estimate {
             sampled,
             nodes: total_nodes as f64 / count,
             edges: total_edges as f64 / count,
-            hot_rows: hot.as_ref().map_or(0, HotIds::len),
+            hot_rows,
             hot_share: 1.0 - cold / (total_nodes as f64).max(1.0),
             window: batches.len(),
-            requests: reads().count() as f64 / count,
-            bytes: reads().map(|length| length as f64).sum::<f64>() / count,
+            requests,
+            bytes: bytes_read + of_hot_rows as f64 / self.len() as f64,
             disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
             sampling_rate: 1.0 / sampling,
             processor_rate: 1.0 / shared_by(cores, sampling, others),
             least_memory,
             memory: hot_bytes.saturating_add(bytes.min(limit)).max(least_memory),
         }))
+    }
+
+    /// Requests and bytes of a batch over a whole epoch, if the sampled batches are like the others and these are those of a
+    /// full window: windows begin with one batch and have twice as many each time until they are full.
+    fn over_epoch(
+        &self,
+        nodes: &[&[i64]],
+        edges: &[&[i64]],
+        hot: Option<&HotIds>,
+        full: (f64, f64),
+    ) -> Result<(f64, f64)> {
+        let (mut width, mut left) = (1, self.len());
+        let (mut requests, mut bytes) = (0.0, 0.0);
+        while width < nodes.len() && left > 0 {
+            let count = width.min(left as usize);
+            let mut reads = self.reads_of(&self.columns, &nodes[..count], hot)?;
+            reads.extend(self.reads_of(&self.edge_columns, &edges[..count], None)?);
+            requests += reads.len() as f64;
+            bytes += reads.iter().sum::<u64>() as f64;
+            left -= count as u64;
+            width *= 2;
+        }
+        let (rest, batches) = (left as f64, self.len() as f64);
+        Ok(((requests + rest * full.0) / batches, (bytes + rest * full.1) / batches))
     }
 
     /// Seconds of a processor that putting so many rows together takes, from memory that no cache holds.

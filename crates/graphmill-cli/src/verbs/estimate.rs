@@ -15,10 +15,10 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-The estimate is for batches whose rows are not in the page cache, once windows have their full
-length, and for a loop that does nothing with them: a model on the same cores takes its share. The
-disk is measured first, for some seconds, unless it was measured before; inspect --disk measures it
-again.
+The estimate is for batches whose rows are not in the page cache, and for a loop that does nothing
+with them: a model on the same cores takes its share. Requests and bytes are those of a whole epoch,
+rates those that are reached once windows have their full length. The disk is measured first, for
+some seconds, unless it was measured before; inspect --disk measures it again.
 
 JSON keys: path, fanouts, batch_size, memory, batches, nodes_per_batch, edges_per_batch, hot_rows,
 hot_share, window, requests_per_batch, bytes_per_batch, batches_per_second (the lesser of those of
