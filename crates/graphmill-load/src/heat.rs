@@ -154,7 +154,8 @@ mod tests {
 
     fn packed_lists(nodes: u64, offsets: &[u8]) -> DirectionSections {
         let mut shape = GraphShape::new(nodes, 0, &[Direction::Out]);
-        let (offsets, neighbours) = (offsets.len() as u64, 24);
+        let (offsets, neighbours) =
+            (offsets.len() as u64, graphmill_format::packed::least_length(0));
         shape.packed = vec![PackedLengths { offsets, neighbours }];
         Header::for_graph(&shape).unwrap().graph_layout().unwrap().directions[0]
     }
