@@ -295,6 +295,8 @@ with open(sys.argv[1], "rb") as file:
 
 def test_a_run_that_is_interrupted_takes_its_process_with_it(tmp_path: Path) -> None:
     note = tmp_path / "process"
+    # A shell lets what runs in its background ignore interrupts, and this test with it.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt() -> None:
         # Its timer tells that the process is being waited for.
@@ -309,5 +311,6 @@ def test_a_run_that_is_interrupted_takes_its_process_with_it(tmp_path: Path) -> 
     with pytest.raises(KeyboardInterrupt):
         measure(Command(["sh", "-c", 'echo $$ > "$0"; exec sleep 60', str(note)]), timeout=60)
     watcher.join()
+    signal.signal(signal.SIGINT, before)
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)
