@@ -136,8 +136,8 @@ impl Lists<'_> {
     }
 }
 
-/// Announces the part of a directory that tells where some values are. It is a thirtieth of the sequence, so after the first
-/// calls it is all there.
+/// Announces the part of a directory that tells where some values are. It is a fifteenth of the sequence or so, and after the
+/// first calls all there.
 fn announce_entries(
     announcer: Announcer<'_>,
     section: &Section,

@@ -6,13 +6,11 @@ use crate::mapped_file::check_index;
 use crate::stored_lists::{Neighbours, Offsets, prefetch_value, prefetch_values};
 use crate::{Lists, Result};
 use graphmill_disk::prefetch;
-use graphmill_format::packed::{PackedSequence, Place};
+use graphmill_format::packed::{PackedSequence, Place, READ_TOGETHER};
 use std::ops::Range;
 
 /// Lists that are looked up before the first of them is read.
 const TOGETHER: usize = 64;
-/// Ids behind a list that reading it may write to.
-const READ_TOGETHER: usize = 8;
 /// How many nodes ahead offsets are announced.
 const AHEAD: usize = 32;
 
@@ -131,7 +129,7 @@ impl Lists<'_> {
     }
 }
 
-/// Room for a list, and a little more, in memory that only grows.
+/// Room for a list and what reading it may write behind it, in memory that only grows.
 #[inline(always)]
 fn room_in<'m>(memory: &'m mut Vec<i64>, range: &Range<usize>) -> &'m mut [i64] {
     let wanted = range.len() + READ_TOGETHER;

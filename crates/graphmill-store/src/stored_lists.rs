@@ -147,9 +147,9 @@ pub(crate) fn prefetch_values(sequence: &PackedSequence<'_>, range: &Range<usize
 
 /// Bytes of a line of the cache, and how many of them a list announces.
 const LINE: usize = 64;
+const MOST_LINES: usize = 8;
 /// Bytes that are read from where a value begins.
 const WORD: usize = 8;
-const MOST_LINES: usize = 8;
 
 /// Announces a value and tells where its block is: nowhere past the end. Reads the directory, which is so small that caches
 /// hold most of it.

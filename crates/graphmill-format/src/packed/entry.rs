@@ -10,7 +10,7 @@ use super::{
 use crate::{Error, Result};
 
 /// Bits that tell where the first block begins after the directory, in words of four bytes.
-pub(super) const START_BITS: u32 = 45;
+const START_BITS: u32 = 45;
 /// Bits that tell by how many bits bases are shifted.
 const SHIFT_BITS: u32 = 6;
 /// Where blocks are told: of each where it begins after the first of them, in words, and its base; behind them where the
@@ -36,7 +36,7 @@ fn word(entry: &EntryBytes, byte: usize) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// The bits from the beginning of a block on.
+/// The bits of an entry from what it tells of a block on.
 #[inline(always)]
 fn told(entry: &EntryBytes, block: usize) -> u64 {
     let bit = BLOCKS_AT + block % BLOCKS_PER_ENTRY as usize * BLOCK_BITS;
@@ -55,7 +55,7 @@ pub(super) fn set_start(entry: &mut EntryBytes, start: u64) {
     entry[..8].copy_from_slice(&(rest | (start / BYTES_PER_BIT as u64)).to_le_bytes());
 }
 
-/// Where a block of an entry begins and ends after the first of them, in bytes.
+/// Where a block, by its number in the sequence, begins and ends after the first of its entry, in bytes.
 #[inline(always)]
 pub(super) fn borders(entry: &EntryBytes, block: usize) -> (u64, u64) {
     borders_in(told(entry, block))
@@ -67,7 +67,7 @@ fn borders_in(told: u64) -> (u64, u64) {
     (bytes(told), bytes(told >> BLOCK_BITS))
 }
 
-/// Where a block of an entry is, if the blocks of all begin at a byte of the sequence.
+/// Where a block, by its number in the sequence, is, if the blocks of all entries begin at a byte of it.
 #[inline(always)]
 pub(super) fn place(entry: &EntryBytes, block: usize, blocks_at: usize) -> Place {
     let told = told(entry, block);

@@ -28,6 +28,8 @@ pub const BLOCKS_PER_ENTRY: u64 = 16;
 pub const VALUES_PER_ENTRY: u64 = BLOCK * BLOCKS_PER_ENTRY;
 /// Bytes of an entry of the directory.
 pub const ENTRY_LENGTH: u64 = 64;
+/// Values that are read together: reading some of them may go on to the end of the last so many.
+pub const READ_TOGETHER: usize = 8;
 /// Zeros after the last block, so that as many bytes can be read from any byte of a block on.
 pub const TAIL_LENGTH: u64 = 64;
 /// Values are less than two to this power.

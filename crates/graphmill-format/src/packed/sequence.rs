@@ -5,15 +5,13 @@
 use super::bits::{low_mask, word_at};
 use super::entry::{self, EntryBytes, EntryPlan, set_start};
 use super::{
-    BLOCK, BLOCKS_PER_ENTRY, ENTRY_LENGTH, TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
-    least_length,
+    BLOCK, BLOCKS_PER_ENTRY, ENTRY_LENGTH, READ_TOGETHER, TAIL_LENGTH, VALUES_PER_ENTRY,
+    directory_length, least_length,
 };
 use std::ops::Range;
 
 /// Bits of a difference if two of them lie within a word that begins with a byte.
 const WIDTH_OF_PAIRS: usize = 28;
-/// Values that are read together.
-const EIGHT: usize = 8;
 
 /// A sequence of integers below 2^48 in the bytes of a section.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +90,7 @@ impl<'a> PackedSequence<'a> {
     pub fn block_bytes(&self, block: u64) -> Option<Range<usize>> {
         let entry = self.entry(block / BLOCKS_PER_ENTRY)?;
         let at = self.blocks_at + entry::start(entry) as usize;
-        let (start, end) = entry::borders(entry, (block % BLOCKS_PER_ENTRY) as usize);
+        let (start, end) = entry::borders(entry, block as usize);
         Some(at + start as usize..at + end as usize)
     }
 
@@ -105,7 +103,7 @@ impl<'a> PackedSequence<'a> {
     #[inline(always)]
     pub fn place(&self, index: u64) -> Place {
         let Some(entry) = self.entry(index / VALUES_PER_ENTRY) else { return Place::NOWHERE };
-        entry::place(entry, (index / BLOCK % BLOCKS_PER_ENTRY) as usize, self.blocks_at)
+        entry::place(entry, (index / BLOCK) as usize, self.blocks_at)
     }
 
     /// The value at an index; None past the end, or if the bytes cannot be a sequence.
@@ -205,12 +203,12 @@ impl<'a> PackedSequence<'a> {
         let bit = place.bit_of(index);
         let mut bytes = self.bytes.get(place.start + bit / 8..)?;
         let mut eights = Eights::new(bit % 8, place);
-        for at in range.clone().step_by(EIGHT) {
+        for at in range.clone().step_by(READ_TOGETHER) {
             let from = bytes.first_chunk()?;
             match into.get_mut(at..).and_then(|into| into.first_chunk_mut()) {
                 Some(into) => eights.read(from, into),
                 None => {
-                    let mut values = [0; EIGHT];
+                    let mut values = [0; READ_TOGETHER];
                     eights.read(from, &mut values);
                     into[at..range.end].copy_from_slice(&values[..range.end - at]);
                 }
@@ -301,7 +299,7 @@ impl Eights {
     }
 
     #[inline(always)]
-    fn read(&mut self, bytes: &[u8; TAIL_LENGTH as usize], values: &mut [i64; EIGHT]) {
+    fn read(&mut self, bytes: &[u8; TAIL_LENGTH as usize], values: &mut [i64; READ_TOGETHER]) {
         if self.width <= WIDTH_OF_PAIRS {
             for (number, [one, other]) in values.as_chunks_mut().0.iter_mut().enumerate() {
                 let both = self.word(bytes, 2 * number);

@@ -58,7 +58,7 @@ impl PackedWindow {
 
     /// Makes the entries say where blocks are in the window; gives where they are among all blocks.
     fn move_to_front(&mut self) -> Option<Range<u64>> {
-        let last = (self.values.end - self.values.start).wrapping_sub(1) % VALUES_PER_ENTRY / BLOCK;
+        let last = (self.values.end - self.values.start).wrapping_sub(1) / BLOCK;
         let (entries, _) = self.bytes.as_chunks_mut();
         let (Some(first), Some(behind)) = (
             entries.first().map(start),
