@@ -96,6 +96,7 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     again = lines_by_section([*only] if arguments.again == [] else arguments.again or [])
     if unknown := sorted({*again, *only} - set(chosen)):
         raise SystemExit(f"{', '.join(unknown)} is not among {', '.join(chosen)}")
+    check_peers(arguments, [sections[name] for name in chosen])
     graphmill, folder = Graphmill(arguments.command), arguments.folder or default(arguments.size)
     for place in (folder, work):
         place.mkdir(parents=True, exist_ok=True)
@@ -189,11 +190,16 @@ def is_measured(file: Path) -> bool:
     return file.exists() and "failure" not in json.loads(file.read_text())
 
 
-def choices(section: Section, arguments: argparse.Namespace, size: Size) -> argparse.Namespace:
-    """A section's own defaults, with those of the run's choices that it knows."""
+def defaults(section: Section) -> argparse.Namespace:
+    """What a section does if nothing else is asked of it."""
     parser = argparse.ArgumentParser()
     section.add_arguments(parser)
-    own = parser.parse_args([])
+    return parser.parse_args([])
+
+
+def choices(section: Section, arguments: argparse.Namespace, size: Size) -> argparse.Namespace:
+    """A section's own defaults, with those of the run's choices that it knows."""
+    own = defaults(section)
     wanted = {"scale": size.scale, "work": arguments.work, "command": arguments.command}
     if size.repeats is not None:
         wanted["repeats"] = size.repeats
@@ -206,12 +212,20 @@ def choices(section: Section, arguments: argparse.Namespace, size: Size) -> argp
     return own
 
 
+def check_peers(arguments: argparse.Namespace, sections: Iterable[Section]) -> None:
+    """Refuse the name of a peer that no section has: a typing mistake would leave out whom it meant."""
+    if arguments.peers in (None, "all", "light", "none"):
+        return
+    every = [getattr(defaults(section), "peers", []) for section in sections]
+    known = sorted({name for peers in every for name in peers})
+    if unknown := sorted({*arguments.peers.split(",")} - {*known}):
+        raise SystemExit(f"{', '.join(unknown)} is not among {', '.join(known)}")
+
+
 def chosen_peers(wanted: str, known: list[str]) -> list[str]:
     """Those of a section's peers that a run is held against."""
     if wanted in ("light", "none"):
         return [name for name in known if wanted == "light" and name not in HEAVY]
-    if not {*wanted.split(",")} & {*known}:
-        print(f"  {wanted}: none of them is among {', '.join(known)}")
     return [name for name in known if name in wanted.split(",")]
 
 
