@@ -23,7 +23,7 @@ const ENTRY: u64 = 64;
 /// The smallest window of numbers.
 const LEAST_WINDOW: u64 = 1 << 13;
 /// Ids read at a time.
-const PIECE: u64 = 1 << 13;
+const PIECE: u64 = 1 << 12;
 /// Ids for each edge beyond which they are called scattered, once there are many.
 const SCATTERED: u64 = 16;
 const MANY: u64 = 1 << 24;
@@ -189,9 +189,10 @@ pub(super) fn invert(
 ) -> Result<ScratchArray<u64>> {
     let count = numbers.count();
     let budget = workspace.budget();
-    let window = (budget.free() / 2 / 8).max(LEAST_WINDOW).min(count);
-    let bytes = window * 8 + PAGE as u64 + 2 * PIECE * 8;
-    let _reserved = budget.reserve(bytes, "putting nodes in their new order")?;
+    let pieces = PAGE as u64 + 2 * PIECE * 8;
+    let affordable = budget.free().saturating_sub(pieces) / 2;
+    let window = (affordable / 8).max(LEAST_WINDOW).min(count);
+    let _reserved = budget.reserve(pieces + window * 8, "putting nodes in their new order")?;
     let file = workspace.scratch("originals")?;
     let mut ordered = PageBuffer::new(window as usize * 8);
     let (mut piece, mut old) = (vec![0; PIECE as usize], vec![0; PIECE as usize]);

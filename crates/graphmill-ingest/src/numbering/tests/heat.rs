@@ -186,3 +186,20 @@ fn a_budget_below_the_minimum_is_refused_by_name() {
     }
     assert!((2..64).contains(&refused), "{refused}");
 }
+
+/// The window of numbers was once half of what is free, and more than the other half was needed beside it: 264 KiB were too
+/// little where 196 KiB were enough.
+#[test]
+fn nodes_are_put_in_order_within_any_memory_from_the_least_on() {
+    let (bench, count) = (Bench::new(1 << 20), 60_000);
+    let least = 132 << 10;
+    let empty = bench.budget.reserve(0, "test").unwrap();
+    let numbers = NumberTable::Narrow { values: (0..count).rev().collect(), _reserved: empty };
+    for free in (least..2 * least).step_by(2 << 10) {
+        let _taken = bench.budget.reserve(bench.budget.free() - free, "test").unwrap();
+        let ordered = hot_order::invert(&bench.workspace, &numbers, None, None).unwrap();
+        let mut ids = vec![0; count as usize];
+        ordered.read(0, &mut ids).unwrap();
+        assert!(ids.iter().copied().eq((0..u64::from(count)).rev()), "{free}");
+    }
+}
