@@ -100,6 +100,7 @@ def look_at_graph(path: Path) -> None:
         lambda: repr(g),
         lambda: [g.neighbors(node).sum() for node in nodes],
         lambda: [g.neighbors(node, "in").sum() for node in nodes],
+        lambda: [g.neighbor_lists(nodes), g.neighbor_lists(nodes, "in")],
         lambda: g.degrees(),
         lambda: g.sample(nodes, [3, 2], seed=1),
         lambda: g.sample(nodes, [-1, 2], "out", seed=1),

@@ -92,6 +92,7 @@ def calls(folder: Path) -> dict[str, Callable[..., object]]:
         "edge_ids": g.edge_ids,
         "degrees": g.degrees,
         "neighbors": g.neighbors,
+        "neighbor_lists": g.neighbor_lists,
         "list_range": g.list_range,
         "sample": g.sample,
         "sample some": lambda *a, **o: g.sample([0, 1, 2], *a, **o),

@@ -23,7 +23,7 @@ def work(ds: gm.Dataset, number: int) -> str:
         *(sample.n_id, sample.row, sample.col, sample.e_id),
         *(table.gather(ids), table[int(ids[0])], table.numpy()[ids]),
         *(ds.graph.walk(ids[:50], length=6, seed=number), ds.graph.degrees(ids)),
-        ds.graph.neighbors(int(ids[1])),
+        *(ds.graph.neighbors(int(ids[1])), *ds.graph.neighbor_lists(ids)),
     ):
         state.update(np.ascontiguousarray(array).tobytes())
     if number % PROCESSES == 0:

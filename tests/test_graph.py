@@ -136,6 +136,8 @@ def test_ids_out_of_range_are_index_errors(graph: gm.Graph) -> None:
     for call in (
         lambda: graph.neighbors(100),
         lambda: graph.neighbors(-1),
+        lambda: graph.neighbor_lists([0, 100]),
+        lambda: graph.neighbor_lists([-1]),
         lambda: graph.degrees([0, 100]),
         lambda: graph.degrees([-1]),
         lambda: graph.sample([100], [2]),
@@ -147,6 +149,22 @@ def test_ids_out_of_range_are_index_errors(graph: gm.Graph) -> None:
         graph.sample([0], [-2])
     with pytest.raises(ValueError, match="direction"):
         graph.sample([0], [2], direction="up")
+
+
+def test_lists_of_many_nodes_come_in_one_call(graph: gm.Graph) -> None:
+    torch = pytest.importorskip("torch")
+    for direction in ("out", "in"):
+        asked = [3, 99, 3, 0]
+        indptr, indices = graph.neighbor_lists(asked, direction)
+        for place, node in enumerate(asked):
+            found = indices[indptr[place] : indptr[place + 1]]
+            np.testing.assert_array_equal(found, graph.neighbors(node, direction))
+        tensors = graph.neighbor_lists(torch.tensor(asked), direction, threads=1)
+        assert [tensor.dtype for tensor in tensors] == [torch.int64, torch.int64]
+        assert [tensor.tolist() for tensor in tensors] == [indptr.tolist(), indices.tolist()]
+    indptr, indices = graph.neighbor_lists([])
+    assert indptr.tolist() == [0]
+    assert indices.tolist() == []
 
 
 def test_handles_pickle_by_path(graph: gm.Graph, features: gm.Features, papers: Path) -> None:

@@ -50,6 +50,13 @@ def test_samples_walks_and_pairs_are_those_of_plain_lists(both: dict[str, gm.Dat
             found = packed.neighbors(node, direction=direction)
             np.testing.assert_array_equal(plain.neighbors(node, direction=direction), found)
             assert found.dtype == np.int64
+        asked = np.concatenate([nodes[::-3], nodes[:5], nodes[:5]])
+        for graph in (plain, packed):
+            indptr, indices = graph.neighbor_lists(asked, direction)
+            assert indptr.dtype == indices.dtype == np.int64
+            np.testing.assert_array_equal(np.diff(indptr), plain.degrees(asked, direction))
+            lists = [plain.neighbors(node, direction) for node in asked.tolist()]
+            np.testing.assert_array_equal(indices, np.concatenate(lists))
         for weighted in (False, True):
             one, other = (
                 graph.sample(seeds, [5, 3], direction=direction, weighted=weighted, seed=1)

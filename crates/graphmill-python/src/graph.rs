@@ -300,6 +300,35 @@ impl Graph {
         self.view(py, &section, "numpy")
     }
 
+    /// The neighbours of many nodes, one list after the other, whatever the encoding.
+    ///
+    /// Lists are looked up and read many at a time on all cores, several times as fast as one by one.
+    ///
+    /// Args:
+    ///     ids: Nodes; any may come again.
+    ///     direction: Whose lists: `"out"` or `"in"`.
+    ///     threads: Threads to use, all cores by default.
+    ///
+    /// Returns:
+    ///     `(indptr, indices)`, both int64: the neighbours of `ids[i]` are `indices[indptr[i]:indptr[i + 1]]`. Tensors if `ids`
+    ///     is one.
+    ///
+    /// Example:
+    ///     >>> indptr, indices = g.neighbor_lists([1, 0])
+    ///     >>> indptr
+    ///     array([0, 1, 3])
+    ///     >>> indices
+    ///     array([2, 1, 2])
+    #[pyo3(signature = (ids, direction = "out", *, threads = None))]
+    fn neighbor_lists<'py>(
+        &self,
+        ids: &Bound<'py, PyAny>,
+        direction: &str,
+        threads: Option<NonZero<usize>>,
+    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        walk::neighbor_lists(&self.inner, ids, parse_direction(direction)?, threads)
+    }
+
     /// Where the list of a node lies in `indices`: `(start, end)`.
     #[pyo3(signature = (id, direction = "out"))]
     fn list_range(&self, id: i64, direction: &str) -> Result<(usize, usize)> {

@@ -1,4 +1,4 @@
-//! The bodies of `Graph.walk`, `Graph.negative_edges` and of GraphZero's matrix of neighbours.
+//! The bodies of `Graph.walk`, `Graph.negative_edges`, `Graph.neighbor_lists` and of GraphZero's matrix of neighbours.
 //!
 //! Each makes an array of NumPy's, whose memory is asked for where Python can refuse it, and has it filled without the
 //! GIL. Arrays become tensors when nodes came as a tensor.
@@ -7,11 +7,12 @@ use crate::errors::Result;
 use crate::ids;
 use graphmill::disk::{self, Budget};
 use graphmill::format::Direction;
-use graphmill::sample::{self, NegativeOptions, WalkOptions};
+use graphmill::sample::{self, NegativeOptions, WalkOptions, WholeLists};
 use graphmill::store;
-use numpy::{PyArray2, PyArrayMethods};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::num::NonZero;
 
 /// More threads than any machine has cores; a larger number is a mistake.
@@ -47,8 +48,8 @@ pub fn walk<'py>(
     let nodes = starts.as_slice()?;
     let length = read_count(length, "length")?;
     options.length = length;
-    let shape = (nodes.len(), length.saturating_add(1));
-    filled(py, shape, starts.from_torch, threads, |walks| {
+    let shape = [nodes.len(), length.saturating_add(1)];
+    filled(py, &shape, starts.from_torch, threads, |walks| {
         let lists = graph.lists(direction)?;
         sample::walk(&lists, nodes, &options, &Budget::unlimited(), walks)
     })
@@ -70,14 +71,14 @@ pub fn negative_edges<'py>(
         Err(_) => Direction::In,
     };
     let Some(sources) = sources else {
-        return filled(py, (2, count), false, threads, |pairs| {
+        return filled(py, &[2, count], false, threads, |pairs| {
             let (sources, destinations) = pairs.split_at_mut(count);
             sample::negative_edges(&graph.lists(follow)?, follow, options, sources, destinations)
         });
     };
     let sources = ids::read(sources, "src")?;
     let nodes = sources.as_slice()?;
-    filled(py, (nodes.len(), count), sources.from_torch, threads, |destinations| {
+    filled(py, &[nodes.len(), count], sources.from_torch, threads, |destinations| {
         let lists = graph.lists(follow)?;
         sample::negative_destinations(&lists, follow, nodes, count, options, destinations)
     })
@@ -96,16 +97,35 @@ pub fn neighbor_matrix<'py>(
     let ids = ids::read(nodes, "nodes")?;
     let nodes = ids.as_slice()?;
     let count = read_count(count, "the number of neighbours")?;
-    filled(py, (nodes.len(), count), ids.from_torch, threads, |matrix| {
+    filled(py, &[nodes.len(), count], ids.from_torch, threads, |matrix| {
         let lists = graph.lists(Direction::Out)?;
         sample::neighbour_matrix(&lists, nodes, count, pad, seed, &Budget::unlimited(), matrix)
     })
 }
 
+/// `Graph.neighbor_lists`: where each list begins, and the ids of all.
+pub fn neighbor_lists<'py>(
+    graph: &store::Graph,
+    nodes: &Bound<'py, PyAny>,
+    direction: Direction,
+    threads: Option<NonZero<usize>>,
+) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let py = nodes.py();
+    let ids = ids::read(nodes, "ids")?;
+    let nodes = ids.as_slice()?;
+    let lists = graph.lists(direction)?;
+    let found = py.detach(|| WholeLists::of(&lists, nodes))?;
+    let indices = filled(py, &[found.num_ids()], ids.from_torch, threads, |indices| {
+        found.read(&lists, indices)
+    })?;
+    let indptr = PyArray1::from_vec(py, found.into_offsets()).into_any();
+    Ok((like_nodes(indptr, ids.from_torch)?, indices))
+}
+
 /// An int64 array of this shape, filled without the GIL on as many threads as were asked for.
 fn filled<'py>(
     py: Python<'py>,
-    shape: (usize, usize),
+    shape: &[usize],
     torch: bool,
     threads: Option<NonZero<usize>>,
     fill: impl FnOnce(&mut [i64]) -> sample::Result<()> + Send,
@@ -115,8 +135,9 @@ fn filled<'py>(
         return Err(PyValueError::new_err(problem).into());
     }
     // NumPy's zeros are pages that nobody has touched: the threads that fill them touch them first.
+    let shape = PyTuple::new(py, shape)?;
     let array = py.import("numpy")?.call_method1("zeros", (shape, "int64"))?;
-    let array = array.cast_into::<PyArray2<i64>>().map_err(PyErr::from)?;
+    let array = array.cast_into::<PyArrayDyn<i64>>().map_err(PyErr::from)?;
     {
         let mut ids = array.readwrite();
         let ids = ids.as_slice_mut().map_err(PyErr::from)?;
@@ -125,6 +146,13 @@ fn filled<'py>(
             Some(threads) => disk::with_threads(Some(threads.get()))?.install(|| fill(ids)),
         })?;
     }
-    let array = array.into_any();
-    Ok(if torch { py.import("torch")?.call_method1("from_numpy", (array,))? } else { array })
+    like_nodes(array.into_any(), torch)
+}
+
+/// An array, or a tensor of the same memory if nodes came as one.
+fn like_nodes<'py>(array: Bound<'py, PyAny>, torch: bool) -> Result<Bound<'py, PyAny>> {
+    if !torch {
+        return Ok(array);
+    }
+    Ok(array.py().import("torch")?.call_method1("from_numpy", (array,))?)
 }

@@ -44,6 +44,7 @@ mod sweep;
 mod topology;
 mod typed_lists;
 mod walk;
+mod whole_lists;
 
 pub use error::{Error, Result};
 pub use fanout::{
@@ -60,3 +61,4 @@ pub use sample::Sample;
 pub use scratch::Scratch;
 pub use topology::Topology;
 pub use walk::{WalkOptions, walk, walk_over};
+pub use whole_lists::WholeLists;

@@ -6,27 +6,30 @@ use crate::mapped_file::check_index;
 use crate::stored_lists::{Neighbours, Offsets, prefetch_value, prefetch_values};
 use crate::{Lists, Result};
 use graphmill_disk::prefetch;
-use graphmill_format::packed::{PackedSequence, Place, READ_TOGETHER};
+use graphmill_format::packed::{PackedSequence, Place};
 use std::ops::Range;
 
 /// Lists that are looked up before the first of them is read.
 const TOGETHER: usize = 64;
-/// How many nodes ahead offsets are announced.
+/// How many nodes ahead offsets are announced; twice as many what tells where they are.
 const AHEAD: usize = 32;
 
 impl Lists<'_> {
     /// Adds where the lists of many nodes lie, as [`range`](Self::range) tells it of one.
     pub fn ranges(&self, nodes: &[i64], into: &mut Vec<Range<usize>>) -> Result<()> {
+        into.reserve(nodes.len());
         match &self.offsets {
             Offsets::Plain(offsets) => {
                 let announce = |node: u64| prefetch(offsets, node as usize);
-                self.look_up(nodes, (), announce, |(), node| self.offsets.pair(node), into)
+                let pair = |(), node| self.offsets.pair(node);
+                self.look_up(nodes, (), |_| (), announce, pair, into)
             }
             Offsets::Packed(offsets) => {
+                let entry = |node| prefetch(offsets.bytes(), offsets.entry_at(node));
                 let announce = |node: u64| prefetch_value(offsets, node);
                 let pair = |place: Place, node: u64| offsets.pair_in(place, node);
                 let pair = |place, node| pair(place, node).unwrap_or((u64::MAX, 0));
-                self.look_up(nodes, Place::NOWHERE, announce, pair, into)
+                self.look_up(nodes, Place::NOWHERE, entry, announce, pair, into)
             }
         }
     }
@@ -37,16 +40,21 @@ impl Lists<'_> {
         &self,
         nodes: &[i64],
         nowhere: P,
+        entry: impl Fn(u64),
         announce: impl Fn(u64) -> P,
         pair: impl Fn(P, u64) -> (u64, u64),
         into: &mut Vec<Range<usize>>,
     ) -> Result<()> {
         let mut announced = [nowhere; AHEAD];
+        nodes.iter().take(2 * AHEAD).for_each(|&node| entry(node as u64));
         for (place, &node) in announced.iter_mut().zip(nodes) {
             *place = announce(node as u64);
         }
         for (at, &node) in nodes.iter().enumerate() {
             let place = announced[at % AHEAD];
+            if let Some(&later) = nodes.get(at + 2 * AHEAD) {
+                entry(later as u64);
+            }
             if let Some(&next) = nodes.get(at + AHEAD) {
                 announced[at % AHEAD] = announce(next as u64);
             }
@@ -56,85 +64,64 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// Hands over the lists of many nodes, one after the other, each with the place of its node; all ids are checked to be
-    /// nodes.
-    pub fn decode_many(&self, nodes: &[u64], take: impl FnMut(usize, &[i64])) -> Result<()> {
-        match (&self.offsets, &self.neighbours) {
-            (Offsets::Packed(offsets), Neighbours::Packed(ids)) => {
-                self.decode_packed(offsets, ids, nodes, take)
+    /// Reads the ids of lists that [`range`](Self::range) gave, one after the other, and checks that they are nodes. Panics if
+    /// they do not fill `into` exactly, like a slice.
+    pub fn read_lists(&self, lists: &[Range<usize>], mut into: &mut [i64]) -> Result<()> {
+        let mut found = [const { 0..0 }; TOGETHER];
+        for lists in lists.chunks(TOGETHER) {
+            // Whether a list is empty cannot be foreseen, so nothing is decided: the next one takes its place.
+            let mut count = 0;
+            for list in lists {
+                found[count] = list.clone();
+                count += usize::from(!list.is_empty());
             }
-            _ => self.decode_plain(nodes, take),
+            into = match &self.neighbours {
+                Neighbours::Packed(ids) => self.read_packed(ids, &found[..count], into)?,
+                _ => self.read_plain(&found[..count], into)?,
+            };
         }
-    }
-
-    fn decode_plain(&self, nodes: &[u64], mut take: impl FnMut(usize, &[i64])) -> Result<()> {
-        let (mut ranges, mut memory) = (Vec::with_capacity(TOGETHER), Vec::new());
-        for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
-            nodes.iter().for_each(|&node| self.prefetch_offsets(node));
-            ranges.clear();
-            for &node in nodes {
-                let range = self.range(node)?;
-                self.prefetch_position(range.start);
-                ranges.push(range);
-            }
-            for (place, range) in (first..).zip(&ranges) {
-                let ids = &mut room_in(&mut memory, range)[..range.len()];
-                self.decode_into(range.start, ids)?;
-                take(place, ids);
-            }
-        }
+        assert!(into.is_empty(), "room for {} ids too many", into.len());
         Ok(())
     }
 
-    fn decode_packed(
+    /// Reads a few lists and gives what is left of the room.
+    fn read_plain<'r>(
         &self,
-        offsets: &PackedSequence<'_>,
-        neighbours: &PackedSequence<'_>,
-        nodes: &[u64],
-        mut take: impl FnMut(usize, &[i64]),
-    ) -> Result<()> {
-        let mut places = [Place::NOWHERE; TOGETHER];
-        let mut ranges = [const { 0..0 }; TOGETHER];
-        let mut memory = Vec::new();
-        for (first, nodes) in (0..).step_by(TOGETHER).zip(nodes.chunks(TOGETHER)) {
-            nodes.iter().for_each(|&node| prefetch(offsets.bytes(), offsets.entry_at(node)));
-            for (place, &node) in places.iter_mut().zip(nodes) {
-                check_index(self.path, "node", node, self.num_nodes())?;
-                *place = prefetch_value(offsets, node);
-            }
-            for ((place, range), &node) in places.iter().zip(&mut ranges).zip(nodes) {
-                let pair = offsets.pair_in(*place, node).unwrap_or((u64::MAX, 0));
-                *range = self.check_range(node, pair)?;
-                self.neighbours.prefetch(&[range.start]);
-            }
-            let ranges = &ranges[..nodes.len()];
-            for (place, range) in places.iter_mut().zip(ranges) {
-                if !range.is_empty() {
-                    *place = prefetch_values(neighbours, range);
-                }
-            }
-            for (number, (place, range)) in (first..).zip(places.iter().zip(ranges)) {
-                let ids = room_in(&mut memory, range);
-                let (first, count) = (range.start as u64, range.len());
-                let bound = neighbours.read_into_from(*place, first, count, ids);
-                let ids = &mut ids[..count];
-                if bound.is_none() {
-                    ids.fill(-1);
-                }
-                self.check_ids(bound.unwrap_or(u64::MAX), range.start, ids)?;
-                take(number, ids);
-            }
+        lists: &[Range<usize>],
+        mut into: &'r mut [i64],
+    ) -> Result<&'r mut [i64]> {
+        lists.iter().for_each(|list| self.prefetch_position(list.start));
+        for list in lists {
+            let (ids, rest) = into.split_at_mut(list.len());
+            self.decode_into(list.start, ids)?;
+            into = rest;
         }
-        Ok(())
+        Ok(into)
     }
-}
 
-/// Room for a list and what reading it may write behind it, in memory that only grows.
-#[inline(always)]
-fn room_in<'m>(memory: &'m mut Vec<i64>, range: &Range<usize>) -> &'m mut [i64] {
-    let wanted = range.len() + READ_TOGETHER;
-    if memory.len() < wanted {
-        memory.resize(wanted, 0);
+    fn read_packed<'r>(
+        &self,
+        neighbours: &PackedSequence<'_>,
+        lists: &[Range<usize>],
+        mut into: &'r mut [i64],
+    ) -> Result<&'r mut [i64]> {
+        let mut places = [Place::NOWHERE; TOGETHER];
+        for list in lists {
+            prefetch(neighbours.bytes(), neighbours.entry_at(list.start as u64));
+        }
+        for (place, list) in places.iter_mut().zip(lists) {
+            *place = prefetch_values(neighbours, list);
+        }
+        for (&place, list) in places.iter().zip(lists) {
+            // What lies behind a list may be written to: the next one comes there.
+            let bound = neighbours.read_into_from(place, list.start as u64, list.len(), into);
+            let (ids, rest) = into.split_at_mut(list.len());
+            if bound.is_none() {
+                ids.fill(-1);
+            }
+            self.check_ids(bound.unwrap_or(u64::MAX), list.start, ids)?;
+            into = rest;
+        }
+        Ok(into)
     }
-    memory
 }

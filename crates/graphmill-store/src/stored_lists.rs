@@ -138,10 +138,13 @@ pub(crate) fn prefetch_values(sequence: &PackedSequence<'_>, range: &Range<usize
     let start = place.value_at(range.start as u64);
     // As if all were as wide as the first block; and from there on the processor sees by itself where this leads.
     let length = (place.length_of(range.len()) + WORD - 1).min(MOST_LINES * LINE);
-    for at in (0..length).step_by(LINE) {
-        prefetch(sequence.bytes(), start + at);
+    prefetch(sequence.bytes(), start);
+    prefetch(sequence.bytes(), start + length.min(LINE));
+    let mut at = 2 * LINE;
+    while at < length + LINE {
+        prefetch(sequence.bytes(), start + at.min(length));
+        at += LINE;
     }
-    prefetch(sequence.bytes(), start + length);
     place
 }
 

@@ -10,6 +10,9 @@
 //! Whatever the bytes say, reads stay within the slice, and no loop is longer than a block.
 
 mod bits;
+mod eights;
+#[cfg(target_arch = "x86_64")]
+mod eights_avx2;
 mod encode;
 mod entry;
 mod sequence;

@@ -3,15 +3,16 @@
 //! them first. None means that the bytes cannot be a sequence; a value that is merely wrong is the caller's to notice.
 
 use super::bits::{low_mask, word_at};
+use super::eights::{Eights, WIDTH_OF_PAIRS};
+#[cfg(target_arch = "x86_64")]
+use super::eights_avx2::read_wide;
 use super::entry::{self, EntryBytes, EntryPlan, set_start};
 use super::{
     BLOCK, BLOCKS_PER_ENTRY, ENTRY_LENGTH, READ_TOGETHER, TAIL_LENGTH, VALUES_PER_ENTRY,
     directory_length, least_length,
 };
+use fearless_simd::Level;
 use std::ops::Range;
-
-/// Bits of a difference if two of them lie within a word that begins with a byte.
-const WIDTH_OF_PAIRS: usize = 28;
 
 /// A sequence of integers below 2^48 in the bytes of a section.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub struct PackedSequence<'a> {
     bytes: &'a [u8],
     count: u64,
     blocks_at: usize,
+    /// What the processor can do.
+    level: Level,
 }
 
 /// A block as the directory has it: where its differences are, how wide, and what they are added to. It may be anywhere,
@@ -40,6 +43,12 @@ impl Place {
         self.start + self.bit_of(index) / 8
     }
 
+    /// A number that no value exceeds.
+    #[inline(always)]
+    pub(super) fn bound(&self) -> u64 {
+        self.base + low_mask(self.width)
+    }
+
     /// Bytes that so many of its values take.
     #[inline(always)]
     pub fn length_of(&self, values: usize) -> usize {
@@ -47,7 +56,7 @@ impl Place {
     }
 
     #[inline(always)]
-    fn bit_of(&self, index: u64) -> usize {
+    pub(super) fn bit_of(&self, index: u64) -> usize {
         (index % BLOCK) as usize * self.width as usize
     }
 }
@@ -57,7 +66,7 @@ impl<'a> PackedSequence<'a> {
     pub fn new(bytes: &'a [u8], count: u64) -> Option<Self> {
         let is_long_enough = bytes.len() as u64 >= least_length(count);
         let blocks_at = directory_length(count) as usize;
-        is_long_enough.then_some(PackedSequence { bytes, count, blocks_at })
+        is_long_enough.then(|| PackedSequence { bytes, count, blocks_at, level: Level::new() })
     }
 
     /// Number of values.
@@ -135,9 +144,16 @@ impl<'a> PackedSequence<'a> {
         if next >= self.count {
             return None;
         }
-        let value = self.get_in(place, index)?;
-        let next = if next % BLOCK == 0 { self.get(next)? } else { self.get_in(place, next)? };
-        Some((value, next))
+        let (bit, mask) = (place.bit_of(index), low_mask(place.width));
+        let bits = word_at(self.bytes, place.start + bit / 8)? >> (bit % 8);
+        let value = place.base + (bits & mask);
+        if next % BLOCK == 0 {
+            return Some((value, self.get(next)?));
+        }
+        if place.width as usize <= WIDTH_OF_PAIRS {
+            return Some((value, place.base + (bits >> place.width & mask)));
+        }
+        Some((value, self.get_in(place, next)?))
     }
 
     /// Reads the values from an index on and tells a number that none of them exceeds; None if there are not that many or the
@@ -152,7 +168,7 @@ impl<'a> PackedSequence<'a> {
     #[inline(always)]
     pub fn read_into_from(
         &self,
-        mut place: Place,
+        place: Place,
         first: u64,
         count: usize,
         into: &mut [i64],
@@ -160,10 +176,42 @@ impl<'a> PackedSequence<'a> {
         if self.count.checked_sub(first)? < count as u64 || into.len() < count {
             return None;
         }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(avx2) = self.level.as_avx2() {
+            return read_wide(avx2, self, place, first, count, into);
+        }
+        self.read_portably(place, first, count, into)
+    }
+
+    /// The same with the instructions that every processor has.
+    #[inline(always)]
+    pub(super) fn read_portably(
+        &self,
+        place: Place,
+        first: u64,
+        count: usize,
+        into: &mut [i64],
+    ) -> Option<u64> {
+        self.in_blocks(place, first, count, |place, index, range| {
+            let eights = Eights::new(place.bit_of(index), place);
+            self.by_eights(place, index, range, into, |from, into| eights.read(from, into))?;
+            Some(place.bound())
+        })
+    }
+
+    /// Goes through the blocks of some values with what reads some of one block and tells a number that none of them exceeds.
+    #[inline(always)]
+    pub(super) fn in_blocks(
+        &self,
+        mut place: Place,
+        first: u64,
+        count: usize,
+        mut read_block: impl FnMut(Place, u64, Range<usize>) -> Option<u64>,
+    ) -> Option<u64> {
         let (mut index, mut done, mut bound) = (first, 0, 0);
         while done < count {
             let end = count.min(done + (BLOCK - index % BLOCK) as usize);
-            bound = self.read_block(place, index, done..end, into)?.max(bound);
+            bound = read_block(place, index, done..end)?.max(bound);
             index += (end - done) as u64;
             done = end;
             if done < count {
@@ -189,34 +237,33 @@ impl<'a> PackedSequence<'a> {
         true
     }
 
-    /// Reads values of one block, from an index on, to a range of a slice, and tells a number that none of them exceeds. They
-    /// are read by eights, so that lists of many lengths take the same way through this code; the last eight may reach
-    /// into the next list.
+    /// Hands `read` the bytes of values of one block, from an index on, and where they go in a slice. They are read by eights,
+    /// so that lists of many lengths take the same way through this code; the last eight may reach into the next list.
     #[inline(always)]
-    fn read_block(
+    pub(super) fn by_eights(
         &self,
         place: Place,
         index: u64,
         range: Range<usize>,
         into: &mut [i64],
-    ) -> Option<u64> {
-        let bit = place.bit_of(index);
-        let mut bytes = self.bytes.get(place.start + bit / 8..)?;
-        let mut eights = Eights::new(bit % 8, place);
-        for at in range.clone().step_by(READ_TOGETHER) {
-            let from = bytes.first_chunk()?;
-            match into.get_mut(at..).and_then(|into| into.first_chunk_mut()) {
-                Some(into) => eights.read(from, into),
-                None => {
-                    let mut values = [0; READ_TOGETHER];
-                    eights.read(from, &mut values);
-                    into[at..range.end].copy_from_slice(&values[..range.end - at]);
-                }
-            }
-            // Eight values of so many bits take as many bytes.
-            bytes = bytes.get(place.width as usize..)?;
+        mut read: impl FnMut(&[u8; TAIL_LENGTH as usize], &mut [i64; READ_TOGETHER]),
+    ) -> Option<()> {
+        // Eight values of so many bits take as many bytes.
+        let (count, step) = (range.len().div_ceil(READ_TOGETHER), place.width as usize);
+        let bytes = self.bytes.get(place.value_at(index)..)?;
+        let bytes = bytes.get(..count.saturating_sub(1) * step + TAIL_LENGTH as usize)?;
+        let (eights, _) = into[range.start..].as_chunks_mut();
+        let whole = eights.len().min(count);
+        for (number, into) in eights[..whole].iter_mut().enumerate() {
+            read(bytes.get(number * step..)?.first_chunk()?, into);
         }
-        Some(place.base + eights.seen)
+        if whole < count {
+            let mut values = [0; READ_TOGETHER];
+            read(bytes.get(whole * step..)?.first_chunk()?, &mut values);
+            let rest = &mut into[range.start + whole * READ_TOGETHER..range.end];
+            rest.copy_from_slice(&values[..rest.len()]);
+        }
+        Some(())
     }
 
     /// The first block that does not stand as the encoder writes it: in its place, with no bit that means nothing.
@@ -277,53 +324,5 @@ impl<'a> PackedSequence<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// Reads eight values after the other, which all begin at the same bit of a byte.
-struct Eights {
-    base: u64,
-    width: usize,
-    mask: u64,
-    bit: usize,
-    /// All bits of all differences so far.
-    seen: u64,
-}
-
-impl Eights {
-    #[inline(always)]
-    fn new(bit: usize, place: Place) -> Self {
-        // No width has more than six bits, and by this the compiler knows that no word ends behind the bytes.
-        let width = (place.width & 63) as usize;
-        Eights { base: place.base, width, mask: low_mask(place.width), bit: bit % 8, seen: 0 }
-    }
-
-    #[inline(always)]
-    fn read(&mut self, bytes: &[u8; TAIL_LENGTH as usize], values: &mut [i64; READ_TOGETHER]) {
-        if self.width <= WIDTH_OF_PAIRS {
-            for (number, [one, other]) in values.as_chunks_mut().0.iter_mut().enumerate() {
-                let both = self.word(bytes, 2 * number);
-                *one = self.value(both);
-                *other = self.value(both >> self.width);
-            }
-        } else {
-            for (number, one) in values.iter_mut().enumerate() {
-                *one = self.value(self.word(bytes, number));
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn word(&self, bytes: &[u8; TAIL_LENGTH as usize], number: usize) -> u64 {
-        let (mut word, bit) = ([0; 8], self.bit + number * self.width);
-        word.copy_from_slice(&bytes[bit / 8..bit / 8 + 8]);
-        u64::from_le_bytes(word) >> (bit % 8)
-    }
-
-    #[inline(always)]
-    fn value(&mut self, bits: u64) -> i64 {
-        let difference = bits & self.mask;
-        self.seen |= difference;
-        (self.base + difference) as i64
     }
 }

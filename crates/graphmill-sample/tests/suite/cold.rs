@@ -5,8 +5,8 @@ use graphmill_format::{Direction, ListOrder};
 use graphmill_ingest::{GraphOptions, MemoryEdges, write_graph};
 use graphmill_sample::random::{Key, Purpose};
 use graphmill_sample::{
-    FanoutOptions, Method, NegativeOptions, Scratch, Seeds, Subgraph, WalkOptions, negative_edges,
-    neighbour_matrix, sample, walk,
+    FanoutOptions, Method, NegativeOptions, Scratch, Seeds, Subgraph, WalkOptions, WholeLists,
+    negative_edges, neighbour_matrix, sample, walk,
 };
 use graphmill_store::{Announce, Graph, Placement};
 use std::path::{Path, PathBuf};
@@ -116,6 +116,13 @@ fn walks_and_rows_are_the_same_bytes_cold_and_warm() {
                 (sources, destinations)
             });
         }
+        same_everywhere(&path, |graph| {
+            let lists = graph.lists(Direction::In).unwrap();
+            let found = WholeLists::of(&lists, &starts).unwrap();
+            let mut ids = vec![0; found.num_ids()];
+            found.read(&lists, &mut ids).unwrap();
+            (found.into_offsets(), ids)
+        });
         for count in [1, 10, 300] {
             same_everywhere(&path, |graph| {
                 let mut rows = vec![0; 3000 * count];

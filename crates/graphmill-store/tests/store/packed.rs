@@ -48,16 +48,19 @@ fn packed_lists_are_the_plain_lists() {
                     assert_eq!(lists.neighbour(position).unwrap() as i64, id);
                 }
             }
-            let asked: Vec<u64> = (0..300).map(|at| at * 7919 % lists.num_nodes()).collect();
-            let mut places = 0..asked.len();
-            let compare = |place, ids: &[i64]| {
-                assert_eq!(Some(place), places.next());
-                let list = expected.range(asked[place]).unwrap();
-                assert_eq!(ids, expected.decode(list).unwrap());
-            };
-            lists.decode_many(&asked, compare).unwrap();
-            assert!(places.is_empty());
-            assert!(lists.decode_many(&[0, lists.num_nodes()], |_, _| ()).is_err());
+            let asked: Vec<i64> = (0..300).map(|at| at * 7919 % lists.num_nodes() as i64).collect();
+            let mut ranges = Vec::new();
+            lists.ranges(&asked, &mut ranges).unwrap();
+            let wanted: Vec<_> = asked.iter().map(|&node| expected.range(node as u64)).collect();
+            assert_eq!(ranges, wanted.into_iter().collect::<Result<Vec<_>, _>>().unwrap());
+            let wanted = ranges.iter().flat_map(|list| expected.decode(list.clone()).unwrap());
+            let wanted: Vec<i64> = wanted.collect();
+            let mut found = vec![-1; wanted.len()];
+            lists.read_lists(&ranges, &mut found).unwrap();
+            assert_eq!(found, wanted);
+            for wrong in [lists.num_nodes() as i64, -1] {
+                assert!(lists.ranges(&[0, wrong], &mut ranges).is_err());
+            }
             // In any order, with runs and repetitions.
             let count = lists.neighbours().len();
             let mut positions: Vec<usize> = (0..2000).map(|at| at * 7919 % count).collect();
