@@ -118,12 +118,14 @@ def estimate_one(bench: TrainingBench, prepared: Prepared) -> None:
 
 
 def estimated(bench: TrainingBench, prepared: Prepared, percent: int) -> dict[str, float]:
-    """What the command says for the memory that the lists leave."""
-    memory = memory_for(prepared, percent) - prepared.topology
+    """What the command says for what the loader has, its lists in memory too."""
+    memory = memory_for(prepared, percent)
     return bench.inputs.graphmill.estimate(
         prepared.dataset,
         *("--fanouts", ",".join(map(str, FANOUTS)), "--batch-size", str(bench.inputs.scale.batch)),
-        *("--memory", str(memory), "--split", SEEDS, "--columns", "x"),
+        *("--memory", str(memory), "--residency", "ram", "--split", SEEDS, "--columns", "x"),
+        # The first batch decides how many rows stay in memory, so it must be that of the loader.
+        "--in-order",
     )
 
 

@@ -11,6 +11,7 @@ mod follow;
 mod interruption;
 mod output;
 mod progress_bar;
+mod residency;
 mod source_flags;
 mod storage_flags;
 mod topology_flags;

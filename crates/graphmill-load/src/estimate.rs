@@ -1,22 +1,24 @@
 //! What a loader will cost, before it reads a row.
-//! A few batches are sampled and planned as an epoch would plan them; the profile of the disk says how long their reads
-//! take, and what they take of a processor; planning, and moving lists and rows, are timed. It uses the planning of windows
-//! and hot rows as they are, so that it cannot promise anything else than what happens, and it reads topology only.
+//! The first windows of an epoch are gone through on trial; the profile of the disk says how long their reads take, and what
+//! they take of a processor; sampling, planning, and moving lists and rows are timed. What stages take by themselves
+//! becomes a rate in `pace`. It must not plan anything itself, and it reads topology only.
 
 use crate::buffers::Buffers;
 use crate::columns::Columns;
 use crate::heat::Heat;
 use crate::hot_ids::HotIds;
 use crate::hot_rows::hot_count;
-use crate::read_plan::ReadPlan;
+use crate::pace::{StageTime, seconds_between};
 use crate::resident_copy::copy_rows;
-use crate::row_order::RowOrder;
 use crate::sampled_batch::SampledBatch;
-use crate::window_plan::WindowPlan;
-use crate::window_size::missing;
-use crate::{Column, Error, NeighborLoader, Result};
+use crate::trial_epoch::{TrialEpoch, TrialSampling, TrialWindow};
+use crate::{Column, NeighborLoader, Result};
 use graphmill_disk::DeviceProfile;
-use std::time::{Duration, Instant};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Batches that are sampled at least, if an epoch has as many, so that chance does not count for much.
+const ENOUGH: usize = 48;
 
 /// What the batches of an epoch cost. Figures are per batch where nothing else is said; rates are those that are reached
 /// once windows have their full length.
@@ -33,8 +35,10 @@ pub struct Estimate {
     pub hot_rows: u64,
     /// The part of the wanted node rows that is hot.
     pub hot_share: f64,
-    /// Batches that are read together.
+    /// Batches that are read together once windows no longer grow.
     pub window: usize,
+    /// Rows of all tables that come from the disk, over the whole epoch; not those of reading what stays in memory.
+    pub rows_read: f64,
     /// Requests to the disk, over the whole epoch, which begins with short windows.
     pub requests: f64,
     /// Bytes of all requests, and of reading the rows that stay in memory.
@@ -43,8 +47,12 @@ pub struct Estimate {
     pub disk_rate: f64,
     /// Batches per second that were sampled, by one call after the other.
     pub sampling_rate: f64,
-    /// Batches per second that all cores sample, read and put together, if nobody else wants them.
+    /// Batches per second that all cores sample, read and put together, if nobody else wants them and the disk never lets them
+    /// wait.
     pub processor_rate: f64,
+    /// Batches per second, for whoever does nothing else with them: the disk rests while reads are planned, and who reads
+    /// waits for a core like everybody else, so that these are fewer than disk and processor would allow by themselves.
+    pub rate: f64,
     /// Bytes of memory that one batch needs by itself; less than that is an error.
     pub least_memory: u64,
     /// Bytes of memory that hot rows and windows will take.
@@ -63,11 +71,6 @@ pub enum Limit {
 }
 
 impl Estimate {
-    /// Batches per second, for whoever does nothing else with them.
-    pub fn rate(&self) -> f64 {
-        self.disk_rate.min(self.processor_rate)
-    }
-
     /// What takes most of the time between two batches.
     pub fn limit(&self) -> Limit {
         if self.disk_rate <= self.processor_rate {
@@ -87,105 +90,87 @@ impl NeighborLoader {
             return Ok(None);
         }
         self.settle()?;
-        let (mut sampling, mut narrowing, mut sampled) = (Duration::ZERO, Duration::ZERO, 0);
-        let mut sample = |index| {
-            // The first time may wait for lists on the disk, which an epoch does only in the beginning.
-            drop(self.sampled(epoch, index)?);
-            let began = Instant::now();
-            let mut batch = self.sampled(epoch, index)?;
-            sampling += began.elapsed();
-            sampled += 1;
-            let began = Instant::now();
-            batch.narrow(self.wants_edge_ids());
-            narrowing += began.elapsed();
-            Ok::<_, Error>(batch)
-        };
-        let mut batches = vec![sample(0)?];
+        let mut sampling = TrialSampling::new(self, epoch);
+        sampling.ahead(self.presampled())?;
+        let first = &sampling.pending[0];
         let free = self.dataset().budget().free();
-        let (rows, work) = self.delivery_bytes(&batches[0]);
-        let least_memory = batches[0].memory.bytes().saturating_add(rows).saturating_add(work);
-        let hot_bytes = self.hot_bytes(free, &batches[0], self.len());
-        let hot = self.hot_ids(hot_bytes, &batches)?;
-        let limit = self.window_limit(free.saturating_sub(hot_bytes), &batches[0]);
-        let mut bytes = self.window_bytes(&batches[0], hot.as_ref(), 1.0);
-        for index in 1..self.len().min(self.most_batches() as u64) {
-            let next = match sample(index) {
-                Err(error) if error.is_budget() => break,
-                outcome => outcome?,
-            };
-            bytes = bytes.saturating_add(self.window_bytes(&next, hot.as_ref(), 1.0));
-            if bytes > limit {
-                break;
-            }
-            batches.push(next);
-        }
-        let count = batches.len() as f64;
-        let nodes = lists(&batches, |batch| &batch.sample.nodes);
-        let edges = lists(&batches, |batch| &batch.sample.edge_ids);
-        let began = Instant::now();
-        let node_reads = self.reads_of(&self.columns, &nodes, hot.as_ref())?;
-        let edge_reads = self.reads_of(&self.edge_columns, &edges, None)?;
-        let planning = began.elapsed().as_secs_f64() / count;
-        let reads = || node_reads.iter().chain(&edge_reads).copied();
-        let total_nodes: usize = nodes.iter().map(|list| list.len()).sum();
-        let wanted_edges: usize = edges.iter().map(|list| list.len()).sum();
-        let total_edges: usize = batches.iter().map(SampledBatch::num_edges).sum();
-        let cold = nodes.iter().map(|list| missing(list, hot.as_ref()));
-        let cold = cold.sum::<usize>() as f64;
-        let narrowing = narrowing.as_secs_f64() / f64::from(sampled);
-        let sampling = sampling.as_secs_f64() / f64::from(sampled) + narrowing;
-        // Lists are widened again before they are delivered, which moves the same bytes.
-        let widening = narrowing;
-        let copying = self.copying_seconds(&self.columns, total_nodes as f64 / count)?
-            + self.copying_seconds(&self.edge_columns, wanted_edges as f64 / count)?;
-        // Rows that come from the disk are copied to their window first.
-        let copying = copying * (1.0 + cold / (total_nodes as f64).max(1.0));
-        let reading = disk.processor_seconds(reads().map(|length| (length, 1))) / count;
-        let others = planning + reading + copying + widening;
+        let (rows, work) = self.delivery_bytes(first);
+        let least_memory = first.memory.bytes().saturating_add(rows).saturating_add(work);
+        let hot_bytes = self.hot_bytes(free, first, self.len());
+        let hot = self.hot_ids(hot_bytes, &sampling.pending)?;
+        let hot_bytes = if hot.is_some() { hot_bytes } else { 0 };
+        let lists: u64 = sampling.pending.iter().map(|batch| batch.memory.bytes()).sum();
+        let room = free.saturating_add(lists).saturating_sub(hot_bytes);
+        let windows = self.windows(&mut sampling, hot.as_ref(), room)?;
+        let steady = Cost::of(steady(&windows), disk);
+        let all = Cost::of(&windows, disk);
+        let left = self.len() as f64 - all.batches;
+        let over_epoch = |of: fn(&Cost) -> f64| {
+            (of(&all) * all.batches + of(&steady) * left) / self.len() as f64
+        };
         let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
-        let full = (reads().count() as f64 / count, reads().sum::<u64>() as f64 / count);
-        let (requests, bytes_read) = self.over_epoch(&nodes, &edges, hot.as_ref(), full)?;
+        let [sampled, read, put_together] = self.stages(&sampling, &steady, cores)?;
+        // Reads are planned first, and while they are made, what arrives is copied.
+        let waiting = StageTime { alone: read.alone.max(steady.planning + steady.disk), ..read };
         let hot_rows = hot.as_ref().map_or(0, HotIds::len);
         let of_hot_rows = hot_rows.saturating_mul(self.columns.stored_row_bytes());
+        let most = windows.iter().map(|window| window.bytes).max().unwrap_or(0);
         Ok(Some(Estimate {
-            sampled,
-            nodes: total_nodes as f64 / count,
-            edges: total_edges as f64 / count,
+            sampled: all.batches as u32,
+            nodes: all.nodes,
+            edges: all.edges,
             hot_rows,
-            hot_share: 1.0 - cold / (total_nodes as f64).max(1.0),
-            window: batches.len(),
-            requests,
-            bytes: bytes_read + of_hot_rows as f64 / self.len() as f64,
-            disk_rate: count / disk.seconds(reads().map(|length| (length, 1))),
-            sampling_rate: 1.0 / sampling,
-            processor_rate: 1.0 / shared_by(cores, sampling, others),
+            hot_share: 1.0 - all.cold / all.nodes.max(1.0),
+            window: windows.iter().map(|window| window.batches).max().unwrap_or(0),
+            rows_read: over_epoch(|cost| cost.rows_read),
+            requests: over_epoch(|cost| cost.requests),
+            bytes: over_epoch(|cost| cost.bytes) + of_hot_rows as f64 / self.len() as f64,
+            disk_rate: 1.0 / steady.disk,
+            sampling_rate: 1.0 / sampled.alone,
+            processor_rate: 1.0 / seconds_between(&[sampled, read, put_together], cores),
+            rate: 1.0 / seconds_between(&[sampled, waiting, put_together], cores),
             least_memory,
-            memory: hot_bytes.saturating_add(bytes.min(limit)).max(least_memory),
+            memory: hot_bytes.saturating_add(most).max(least_memory),
         }))
     }
 
-    /// Requests and bytes of a batch over a whole epoch, if the sampled batches are like the others and these are those of a
-    /// full window: windows begin with one batch and have twice as many each time until they are full.
-    fn over_epoch(
+    /// The windows of an epoch, until they no longer grow.
+    fn windows(
         &self,
-        nodes: &[&[i64]],
-        edges: &[&[i64]],
+        sampling: &mut TrialSampling<'_>,
         hot: Option<&HotIds>,
-        full: (f64, f64),
-    ) -> Result<(f64, f64)> {
-        let (mut width, mut left) = (1, self.len());
-        let (mut requests, mut bytes) = (0.0, 0.0);
-        while width < nodes.len() && left > 0 {
-            let count = width.min(left as usize);
-            let mut reads = self.reads_of(&self.columns, &nodes[..count], hot)?;
-            reads.extend(self.reads_of(&self.edge_columns, &edges[..count], None)?);
-            requests += reads.len() as f64;
-            bytes += reads.iter().sum::<u64>() as f64;
-            left -= count as u64;
-            width *= 2;
+        room: u64,
+    ) -> Result<Vec<TrialWindow>> {
+        let mut trial = TrialEpoch::new(self, hot, room);
+        let mut windows: Vec<TrialWindow> = Vec::new();
+        let (mut batches, mut full) = (0, 0);
+        while batches < ENOUGH || (full < 2 && windows.iter().any(|window| window.cold > 0)) {
+            let Some(window) = trial.window(sampling)? else { break };
+            batches += window.batches;
+            full += usize::from(window.is_full);
+            windows.push(window);
         }
-        let (rest, batches) = (left as f64, self.len() as f64);
-        Ok(((requests + rest * full.0) / batches, (bytes + rest * full.1) / batches))
+        Ok(windows)
+    }
+
+    /// What sampling, reading and putting together take for a batch, without waiting for the disk.
+    fn stages(
+        &self,
+        sampling: &TrialSampling<'_>,
+        steady: &Cost,
+        cores: f64,
+    ) -> Result<[StageTime; 3]> {
+        // One thread begins it, then all of them share the rest.
+        let stage = |one: f64, all: f64| StageTime { alone: one + all / cores, busy: one + all };
+        let (sampled, narrowed) = sampling.seconds();
+        let nodes = self.copying_seconds(&self.columns, steady.nodes)?;
+        let edges = self.copying_seconds(&self.edge_columns, steady.edge_rows)?;
+        let copying = nodes + edges;
+        // Rows that come from the disk are copied to their window first, and edges have no hot rows.
+        let cold = nodes * steady.cold / steady.nodes.max(1.0) + edges;
+        let read = stage(steady.planning, steady.reading + cold);
+        // Lists are widened again before they are delivered, which moves the same bytes as narrowing.
+        Ok([stage(sampled + narrowed, 0.0), read, stage(narrowed, copying)])
     }
 
     /// Seconds of a processor that putting so many rows together takes, from memory that no cache holds.
@@ -219,68 +204,67 @@ impl NeighborLoader {
     }
 
     /// The rows that would be hot in so many bytes.
-    fn hot_ids(&self, bytes: u64, batches: &[SampledBatch]) -> Result<Option<HotIds>> {
+    fn hot_ids(&self, bytes: u64, batches: &VecDeque<SampledBatch>) -> Result<Option<HotIds>> {
         let heat = Heat::of(self.dataset(), self.options().direction);
         let count = hot_count(self.dataset(), &self.columns, &heat, bytes);
         if count == 0 {
             return Ok(None);
         }
-        let lists = lists(batches, |batch| &batch.sample.nodes);
+        let lists: Vec<&[i64]> = batches.iter().map(|batch| &batch.sample.nodes[..]).collect();
         let sampled = lists.iter().map(|list| list.len()).sum();
         let bytes = heat.memory(self.dataset().graph().num_nodes());
         let bytes = bytes.saturating_add(heat.work_memory(sampled));
         let _memory = self.dataset().budget().reserve(bytes, "the list of hot rows")?;
         heat.hottest(self.dataset(), count, &lists).map(Some)
     }
+}
 
-    /// The lengths of all requests of a window, for all columns.
-    fn reads_of(
-        &self,
-        columns: &Columns,
-        lists: &[&[i64]],
-        hot: Option<&HotIds>,
-    ) -> Result<Vec<u64>> {
-        let places = lists.iter().map(|list| list.len()).sum();
-        let missing = lists.iter().map(|list| missing(list, hot)).sum();
-        let plan_bytes = RowOrder::memory(missing) + ReadPlan::memory(missing);
-        let bytes = WindowPlan::memory(places, missing) + plan_bytes;
-        let _memory = self.dataset().budget().reserve(bytes, "planning reads")?;
-        let mut lengths = Vec::new();
-        for rows in columns.rows() {
-            let count = rows.table().shape().rows();
-            let plan = WindowPlan::new(count, lists, hot);
-            let order =
-                RowOrder::new(count, plan.rows().len(), plan.rows().iter().copied().zip(0..));
-            let reads = ReadPlan::new(&order, &rows.places(), &rows.merging);
-            lengths.extend(reads.ranges.iter().map(|range| range.end - range.start));
+/// What a batch of some windows takes on average.
+#[derive(Debug)]
+struct Cost {
+    /// How many there are.
+    batches: f64,
+    nodes: f64,
+    cold: f64,
+    edges: f64,
+    edge_rows: f64,
+    rows_read: f64,
+    requests: f64,
+    bytes: f64,
+    /// Seconds that the disk needs.
+    disk: f64,
+    /// Seconds of a processor for the reads.
+    reading: f64,
+    planning: f64,
+}
+
+impl Cost {
+    fn of(windows: &[TrialWindow], disk: &DeviceProfile) -> Self {
+        let batches: usize = windows.iter().map(|window| window.batches).sum();
+        let mean = |sum: f64| sum / batches.max(1) as f64;
+        let count =
+            |of: fn(&TrialWindow) -> usize| mean(windows.iter().map(of).sum::<usize>() as f64);
+        let reads = || windows.iter().flat_map(|window| &window.reads).map(|&length| (length, 1));
+        Cost {
+            batches: batches as f64,
+            nodes: count(|window| window.nodes),
+            cold: count(|window| window.cold),
+            edges: count(|window| window.edges),
+            edge_rows: count(|window| window.edge_rows),
+            rows_read: count(|window| window.rows_read),
+            requests: mean(reads().count() as f64),
+            bytes: mean(reads().map(|(length, _)| length).sum::<u64>() as f64),
+            disk: mean(disk.seconds(reads())),
+            reading: mean(disk.processor_seconds(reads())),
+            planning: mean(windows.iter().map(|window| window.planning.as_secs_f64()).sum()),
         }
-        Ok(lengths)
     }
 }
 
-/// Seconds from one batch to the next if `chain` seconds of each are done by one thread at a time and `others` by all cores.
-///
-/// No order of the work is faster than the longer of the chain and an equal share of everything, and none in which no core
-/// rests while there is work is slower than the chain and then a share of the others. It will be something in between.
-fn shared_by(cores: f64, chain: f64, others: f64) -> f64 {
-    let (fastest, slowest) = (chain.max((chain + others) / cores), chain + others / cores);
-    f64::midpoint(fastest, slowest)
-}
-
-fn lists(batches: &[SampledBatch], list: impl Fn(&SampledBatch) -> &Vec<i64>) -> Vec<&[i64]> {
-    batches.iter().map(|batch| list(batch).as_slice()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn work_takes_no_less_than_its_chain_and_no_more_than_one_core_would() {
-        assert_eq!(shared_by(1.0, 3.0, 4.0), 7.0);
-        assert_eq!(shared_by(2.0, 3.0, 0.0), 3.0);
-        // As fast as 4, as slow as 2 + 3.
-        assert_eq!(shared_by(2.0, 2.0, 6.0), 4.5);
-        assert!(shared_by(1000.0, 3.0, 4.0) < 3.01);
-    }
+/// The windows that all others will be like: the latter half of those that no longer grow, or the last one. The first that
+/// are full still follow shorter ones.
+fn steady(windows: &[TrialWindow]) -> &[TrialWindow] {
+    let first = windows.iter().position(|window| window.is_full).unwrap_or(windows.len());
+    let full = windows.len() - first;
+    &windows[windows.len() - full.div_ceil(2).max(1)..]
 }

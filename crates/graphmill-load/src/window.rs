@@ -138,6 +138,12 @@ impl Window {
     }
 }
 
+/// Which of so many rows are read one after the other: the first part is the largest.
+pub(crate) fn parts(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    let part = rows.div_ceil(PARTS).max(LEAST_PART);
+    (0..rows).step_by(part).map(move |start| start..rows.min(start + part))
+}
+
 impl WindowReading<'_> {
     /// The rows of a window for one column: copied from the window before as far as it has them, the others read.
     fn column(
@@ -156,13 +162,12 @@ impl WindowReading<'_> {
             return Ok((filling.filled(), stats));
         }
         rows.table().mapped().check_length()?;
-        let part = wanted.len().div_ceil(PARTS).max(LEAST_PART);
-        let listed = (part.min(wanted.len()) * size_of::<usize>()) as u64;
-        let work = rows.read_memory(part.min(wanted.len())).saturating_add(listed);
+        let largest = parts(wanted.len()).next().map_or(0, |part| part.len());
+        let listed = (largest * size_of::<usize>()) as u64;
+        let work = rows.read_memory(largest).saturating_add(listed);
         let _work = self.buffers.with_room(|| Ok(self.budget.reserve(work, &what)?))?;
         let mut room = vec![0; plan.owned().len()];
-        for start in (0..wanted.len()).step_by(part) {
-            let part = start..wanted.len().min(start + part);
+        for part in parts(wanted.len()) {
             for number in part.clone() {
                 let slot = plan.slot(number);
                 room[slot.batch] = slot.index + 1;
@@ -236,15 +241,10 @@ impl Known<'_> {
         };
         let (kept, left) = (kept(), held.view());
         let held = kept.as_ref().and_then(|kept| kept.0[self.number].as_ref()).unwrap_or(&left);
-        let earlier = window.plan.rows();
         let mut copied = 0;
         for number in part {
-            let row = plan.rows()[number];
-            while earlier.get(self.next).is_some_and(|known| *known < row) {
-                self.next += 1;
-            }
-            let is_known = earlier.get(self.next) == Some(&row);
-            let bytes = is_known.then(|| held.row(window.plan.slot(self.next))).flatten();
+            let earlier = window.plan.find(plan.rows()[number], &mut self.next);
+            let bytes = earlier.and_then(|earlier| held.row(window.plan.slot(earlier)));
             match bytes.and_then(|bytes| Some((bytes, place(number)?))) {
                 Some((bytes, into)) => {
                     into.copy_from_slice(bytes);

@@ -118,6 +118,15 @@ impl WindowPlan {
         Slot::unpack(self.slots[number])
     }
 
+    /// Which of [`rows`](Self::rows) a row is, if it is one. `next` is where to look from and is moved there, so rows that are
+    /// asked for must ascend.
+    pub(crate) fn find(&self, row: u64, next: &mut usize) -> Option<usize> {
+        while self.rows.get(*next).is_some_and(|known| *known < row) {
+            *next += 1;
+        }
+        (self.rows.get(*next) == Some(&row)).then_some(*next)
+    }
+
     /// How many rows belong to each batch.
     pub(crate) fn owned(&self) -> &[usize] {
         &self.owned

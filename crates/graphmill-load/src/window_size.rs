@@ -20,6 +20,17 @@ impl NeighborLoader {
         !self.edge_columns.is_empty()
     }
 
+    /// Rows that a table of nodes has.
+    pub(crate) fn num_nodes(&self) -> u64 {
+        self.dataset().graph().num_nodes()
+    }
+
+    /// Rows that the largest table of edges has.
+    pub(crate) fn num_edge_rows(&self) -> u64 {
+        let rows = self.edge_columns.rows().map(|rows| rows.table().shape().rows());
+        rows.max().unwrap_or(0)
+    }
+
     /// The most batches that may be read together, whatever memory there is.
     pub(crate) fn most_batches(&self) -> usize {
         self.options().window.unwrap_or(MOST_BATCHES).min(MOST_BATCHES)

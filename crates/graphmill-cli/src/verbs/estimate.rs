@@ -6,10 +6,11 @@ use super::{Outcome, usage};
 use crate::counts::{self, grouped};
 use crate::follow::Follow;
 use crate::output;
+use crate::residency::ResidencyName;
 use clap::Args;
 use graphmill::disk::{self, Budget, DeviceProfile, format_size};
 use graphmill::load::{Estimate, Limit, LoaderOptions, NeighborLoader, Seeds};
-use graphmill::store::Dataset;
+use graphmill::store::{Dataset, Placement};
 use serde::Serialize;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -20,11 +21,12 @@ with them: a model on the same cores takes its share. Requests and bytes are tho
 rates those that are reached once windows have their full length. The disk is measured first, for
 some seconds, unless it was measured before; inspect --disk measures it again.
 
-JSON keys: path, fanouts, batch_size, memory, batches, nodes_per_batch, edges_per_batch, hot_rows,
-hot_share, window, requests_per_batch, bytes_per_batch, batches_per_second (the lesser of those of
-disk and processor), disk_batches_per_second (null if all rows will be in memory),
-sampling_batches_per_second (sampling alone), processor_batches_per_second, limit (disk, sampling or
-processor), least_memory, memory_used, fits, disk_measured
+JSON keys: path, fanouts, batch_size, memory, residency, batches, nodes_per_batch, edges_per_batch,
+hot_rows, hot_share, window, requests_per_batch, bytes_per_batch, batches_per_second (by all stages
+side by side, so fewer than by disk or processor alone), disk_batches_per_second (null if all rows
+will be in memory), sampling_batches_per_second (sampling alone), processor_batches_per_second
+(never waiting for the disk), limit (disk, sampling or processor), least_memory, memory_used, fits,
+disk_measured
 
 Example:
   graphmill estimate papers/ --fanouts 15,10,5 --batch-size 1024 --memory 4GiB --split train";
@@ -59,6 +61,12 @@ pub struct Flags {
     /// Node tables to load, by name [default: all]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     columns: Option<Vec<String>>,
+    /// Take seeds in the order of the split, as loaders that do not shuffle
+    #[arg(long)]
+    in_order: bool,
+    /// Where the topology is read from: the mapped file, or a copy in memory on huge pages, as gm.open has it
+    #[arg(long, value_enum, default_value_t = ResidencyName::Auto)]
+    residency: ResidencyName,
     /// The most batches that are read together [default: as many as the memory allows]
     #[arg(long, value_name = "N")]
     window: Option<NonZero<usize>>,
@@ -80,6 +88,7 @@ struct Told {
     fanouts: Vec<i64>,
     batch_size: u64,
     memory: u64,
+    residency: &'static str,
     batches: u64,
     nodes_per_batch: f64,
     edges_per_batch: f64,
@@ -115,11 +124,12 @@ fn tell(flags: &Flags) -> anyhow::Result<Told> {
         return Err(usage("estimate", "--batch-size is 0, expected at least 1").into());
     }
     let memory = flags.memory.unwrap_or_else(disk::default_budget);
-    let dataset = Dataset::open(&flags.dataset, Budget::new(memory))?;
+    let dataset =
+        Dataset::open(&flags.dataset, Budget::new(memory))?.placed(flags.residency.into())?;
     let profile = DeviceProfile::cached_or_measured(&flags.dataset)?;
     let options = LoaderOptions::new(flags.fanouts.as_slice())
         .batch_size(usize::try_from(flags.batch_size).unwrap_or(usize::MAX))
-        .shuffle(true)
+        .shuffle(!flags.in_order)
         .columns(flags.columns.clone())
         .direction(flags.direction.into())
         .window(flags.window.map(NonZero::get))
@@ -148,6 +158,7 @@ fn told(
         fanouts: flags.fanouts.clone(),
         batch_size: flags.batch_size,
         memory,
+        residency: Placement::from(flags.residency).name(),
         batches,
         nodes_per_batch: estimate.nodes,
         edges_per_batch: estimate.edges,
@@ -156,7 +167,7 @@ fn told(
         window: estimate.window,
         requests_per_batch: estimate.requests,
         bytes_per_batch: estimate.bytes,
-        batches_per_second: estimate.rate(),
+        batches_per_second: estimate.rate,
         disk_batches_per_second: Some(estimate.disk_rate).filter(|rate| rate.is_finite()),
         sampling_batches_per_second: estimate.sampling_rate,
         processor_batches_per_second: estimate.processor_rate,

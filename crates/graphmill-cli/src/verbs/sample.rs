@@ -6,6 +6,7 @@ use super::{Outcome, open_graph, usage};
 use crate::counts::{self, counted, grouped};
 use crate::follow::Follow;
 use crate::output;
+use crate::residency::ResidencyName;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use graphmill::disk::{self, Budget};
@@ -96,13 +97,6 @@ enum MethodName {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ResidencyName {
-    Auto,
-    Mapped,
-    Ram,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 enum AnnounceName {
     Auto,
     On,
@@ -149,11 +143,7 @@ pub fn run(flags: &Flags) -> anyhow::Result<Outcome> {
 
 fn measure(flags: &Flags) -> anyhow::Result<Measured> {
     let budget = Budget::new(flags.memory.unwrap_or_else(disk::default_budget));
-    let placement = match flags.residency {
-        ResidencyName::Auto => Placement::Auto,
-        ResidencyName::Mapped => Placement::Mapped,
-        ResidencyName::Ram => Placement::Ram,
-    };
+    let placement = Placement::from(flags.residency);
     let (announce, announce_name) = match flags.announce {
         AnnounceName::Auto => (Announce::Auto, "auto"),
         AnnounceName::On => (Announce::Always, "on"),

@@ -26,11 +26,16 @@ fn what_a_batch_costs_and_whether_it_fits_is_told() {
     let limit = roomy["limit"].as_str().unwrap();
     let rate = |of: &str| roomy[format!("{of}_batches_per_second")].as_f64().unwrap();
     assert!(["disk", "sampling", "processor"].into_iter().all(|other| rate(other) >= rate(limit)));
-    assert!(rate(limit) > 0.0);
-    assert_eq!(roomy["batches_per_second"], rate(limit));
+    let together = roomy["batches_per_second"].as_f64().unwrap();
+    assert!(together > 0.0 && together <= rate(limit));
     let alone = facts("--memory 64MiB --window 1");
     assert_eq!(alone["window"], 1);
     assert!(alone["requests_per_batch"].as_f64() >= roomy["requests_per_batch"].as_f64());
+    assert_eq!(roomy["residency"], "auto");
+    assert_eq!(facts("--memory 64MiB --residency ram")["residency"], "ram");
+    let in_order = facts("--memory 64MiB --in-order");
+    assert_eq!(in_order["batches"], roomy["batches"]);
+    assert_ne!(in_order["nodes_per_batch"], roomy["nodes_per_batch"]);
     let split = facts("--split train --memory 64MiB");
     assert!(split["batches"].as_u64() < roomy["batches"].as_u64());
     let said = run("--memory 64MiB").stdout;

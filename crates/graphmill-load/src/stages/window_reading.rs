@@ -9,6 +9,7 @@ use crate::hot_ids::HotIds;
 use crate::hot_rows::HotRows;
 use crate::sampled_batch::SampledBatch;
 use crate::window::{Before, KeptRows, Window, WindowReading};
+use crate::window_forming::WindowLengths;
 use crate::window_plan::{MOST_BATCHES, WindowPlan};
 use crate::window_size::missing;
 use crate::{Error, ReadStats, Result};
@@ -28,8 +29,7 @@ pub(super) fn run(shared: &Shared) {
         failure: None,
         before: None,
         older: Weak::new(),
-        width: 1,
-        distinct_share: 1.0,
+        lengths: WindowLengths::new(),
     };
     let failure = loop {
         match reader.next_window() {
@@ -56,10 +56,7 @@ struct WindowReader<'a> {
     before: Option<Arc<Windows>>,
     /// The window before that one, while batches are still put together from it.
     older: Weak<Windows>,
-    /// How many batches the next window may have: the first come soon, later windows are long.
-    width: usize,
-    /// What part of the rows that batches lack was distinct in the window before.
-    distinct_share: f64,
+    lengths: WindowLengths,
 }
 
 impl WindowReader<'_> {
@@ -72,9 +69,9 @@ impl WindowReader<'_> {
         let Sample { nodes, edge_ids, .. } = &self.pending[0].sample;
         let can_hold = |rows, count| WindowPlan::can_hold(rows, count, count);
         let cold_nodes =
-            can_hold(self.num_nodes(), nodes.len()) && loader.columns.are_cold(nodes)?;
-        let cold_edges =
-            can_hold(self.num_edges(), edge_ids.len()) && loader.edge_columns.are_cold(edge_ids)?;
+            can_hold(loader.num_nodes(), nodes.len()) && loader.columns.are_cold(nodes)?;
+        let cold_edges = can_hold(loader.num_edge_rows(), edge_ids.len())
+            && loader.edge_columns.are_cold(edge_ids)?;
         if !cold_nodes && !cold_edges {
             self.before = None;
             let mut state = self.shared.lock();
@@ -155,34 +152,23 @@ impl WindowReader<'_> {
 
     /// How many of the pending batches the next window has: as many as fit, and at least one.
     fn form(&mut self, hot: Option<&HotIds>) -> usize {
-        let loader = &self.shared.loader;
+        let Self { shared, .. } = *self;
+        let loader = &shared.loader;
         let wants_edge_ids = loader.wants_edge_ids();
         self.pending.iter_mut().for_each(|sampled| sampled.narrow(wants_edge_ids));
         self.shared.lock().narrow = true;
         let limit = loader.window_limit(self.available(), &self.pending[0]);
-        let most = self.width.min(loader.most_batches());
-        let (mut count, mut bytes) = (0, 0_u64);
-        let (mut nodes, mut edges) = ([0; 2], [0; 2]);
-        while count < most && (count < self.pending.len() || self.await_sampled()) {
-            self.pending[count].narrow(wants_edge_ids);
-            let sampled = &self.pending[count];
-            for (sums, count) in [
-                (&mut nodes, sampled.sample.nodes.len()),
-                (&mut edges, sampled.sample.edge_ids.len()),
-            ] {
-                *sums = [sums[0] + count, sums[1].max(count)];
-            }
-            let more = self.shared.loader.window_bytes(sampled, hot, self.distinct_share);
-            bytes = bytes.saturating_add(more);
-            let can_hold = WindowPlan::can_hold(self.num_nodes(), nodes[0], nodes[1])
-                && WindowPlan::can_hold(self.num_edges(), edges[0], edges[1]);
-            if count > 0 && (bytes > limit || !can_hold) {
+        let mut forming = self.lengths.forming(loader, hot, limit);
+        while forming.is_open() && (forming.count() < self.pending.len() || self.await_sampled()) {
+            let next = &mut self.pending[forming.count()];
+            next.narrow(wants_edge_ids);
+            if !forming.add(next) {
                 break;
             }
-            count += 1;
         }
+        let count = forming.count();
         // Sampling goes on for the next window while this one is read.
-        let ahead = if count == self.width { 2 * count } else { count + 1 };
+        let ahead = if forming.is_open() { count + 1 } else { 2 * count };
         self.shared.change(|state| state.ahead = ahead.clamp(2, MOST_BATCHES));
         count
     }
@@ -217,10 +203,9 @@ impl WindowReader<'_> {
                     self.shared.lock().kept = Some(kept);
                     let before = self.before.replace(windows.clone());
                     self.older = before.as_ref().map_or_else(Weak::new, Arc::downgrade);
-                    self.distinct_share = share;
                     let loader = &self.shared.loader;
+                    self.lengths.note(loader, count, share);
                     loader.sums.count_window(count);
-                    self.width = (2 * self.width).min(loader.most_batches());
                     return Ok((windows, count));
                 }
                 Err(error) if !error.is_budget() => return Err(error),
@@ -249,13 +234,13 @@ impl WindowReader<'_> {
         };
         let before = self.before.as_deref();
         let mut windows = Windows::default();
-        let mut distinct_share = self.distinct_share;
+        let mut distinct_share = 1.0;
         if let Some(hot) = nodes {
             let lists = lists(|sample| &sample.nodes);
             let kept = || self.kept(|kept| kept.nodes.clone());
             let before = before.and_then(|before| before.nodes.as_ref());
             let before = before.map(|window| Before { window, kept: &kept });
-            let (columns, num_nodes) = (&loader.columns, self.num_nodes());
+            let (columns, num_nodes) = (&loader.columns, loader.num_nodes());
             let (window, share) =
                 self.read_window(columns, num_nodes, &lists, hot, before, waited)?;
             windows.nodes = Some(window);
@@ -266,7 +251,7 @@ impl WindowReader<'_> {
             let kept = || self.kept(|kept| kept.edges.clone());
             let before = before.and_then(|before| before.edges.as_ref());
             let before = before.map(|window| Before { window, kept: &kept });
-            let (columns, num_edges) = (&loader.edge_columns, self.num_edges());
+            let (columns, num_edges) = (&loader.edge_columns, loader.num_edge_rows());
             let (window, _) = self.read_window(columns, num_edges, &lists, None, before, waited)?;
             windows.edges = Some(window);
         }
@@ -276,15 +261,6 @@ impl WindowReader<'_> {
     /// What is kept of the window before.
     fn kept(&self, which: impl Fn(&KeptWindows) -> Option<Arc<KeptRows>>) -> Option<Arc<KeptRows>> {
         self.shared.lock().kept.as_ref().and_then(which)
-    }
-
-    fn num_nodes(&self) -> u64 {
-        self.shared.loader.dataset().graph().num_nodes()
-    }
-
-    fn num_edges(&self) -> u64 {
-        let rows = self.shared.loader.edge_columns.rows().map(|rows| rows.table().shape().rows());
-        rows.max().unwrap_or(0)
     }
 
     /// Plans and reads one window, and says what part of its missing rows was distinct. Adds to `waited` for how long memory
