@@ -154,6 +154,11 @@ class TopologyInputs(KeptFiles):
 
         return topology_of(self._once("rmat-distinct", build))
 
+    def distinct_plain(self) -> Path:
+        """The same lists in 32 bits an id."""
+        source = self.distinct()
+        return self._once("rmat-distinct-i32.gl", lambda target: self.encode(source, target, "i32"))
+
     def text(self) -> Path:
         """The edges of the R-MAT graph as text, in the order in which they are drawn."""
 
