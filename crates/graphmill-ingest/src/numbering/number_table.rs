@@ -73,10 +73,10 @@ impl NumberTable {
         Ok(())
     }
 
-    /// Reads the numbers from place `first` on.
+    /// Reads the numbers from place `first` on; where `first` is past the end there are none, and `into` must be empty.
     pub(super) fn read(&self, first: u64, into: &mut [u64]) -> Result<()> {
         fn copy<T: Copy + Into<u64>>(values: &[T], first: u64, into: &mut [u64]) {
-            for (into, &value) in into.iter_mut().zip(&values[first as usize..]) {
+            for (into, &value) in into.iter_mut().zip(values.iter().skip(first as usize)) {
                 *into = value.into();
             }
         }
