@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from benchmarks import rates
+from benchmarks import rates, rested_disk
 from benchmarks.child import CORES
 from benchmarks.contest import MIB, Contestant, Outcome
 from benchmarks.measure import memory_group
@@ -99,6 +99,8 @@ def estimate_one(bench: TrainingBench, prepared: Prepared) -> None:
             bench.skip(title, "no cgroup can be made here")
         else:
             once, ours = replace(bench, repeats=1), ours_within(bench, prepared, group, percent)
+            # The profile reads all places alike, the loader some of them again and again.
+            rested_disk.pass_over(prepared.table)
             for number in range(1, bench.repeats + 1):
                 # The disk of a shared machine is not as fast now as it was some minutes ago.
                 bench.inputs.graphmill.disk(prepared.dataset)
