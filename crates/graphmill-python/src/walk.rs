@@ -34,6 +34,14 @@ fn read_count(count: i64, what: &str) -> Result<usize> {
     })
 }
 
+fn check_threads(threads: Option<NonZero<usize>>) -> Result<()> {
+    let Some(threads) = threads.filter(|threads| threads.get() > MOST_THREADS) else {
+        return Ok(());
+    };
+    let problem = format!("threads is {threads}, expected at most {MOST_THREADS}");
+    Err(PyValueError::new_err(problem).into())
+}
+
 /// `Graph.walk`; `options` holds everything but the length.
 pub fn walk<'py>(
     graph: &store::Graph,
@@ -113,8 +121,13 @@ pub fn neighbor_lists<'py>(
     let py = nodes.py();
     let ids = ids::read(nodes, "ids")?;
     let nodes = ids.as_slice()?;
-    let lists = graph.lists(direction)?;
-    let found = py.detach(|| WholeLists::of(&lists, nodes))?;
+    check_threads(threads)?;
+    // Lists that are read much may be copied to memory before.
+    let (lists, found) = py.detach(|| -> sample::Result<_> {
+        let lists = graph.lists(direction)?;
+        let found = WholeLists::of(&lists, nodes)?;
+        Ok((lists, found))
+    })?;
     let indices = filled(py, &[found.num_ids()], ids.from_torch, threads, |indices| {
         found.read(&lists, indices)
     })?;
@@ -130,10 +143,7 @@ fn filled<'py>(
     threads: Option<NonZero<usize>>,
     fill: impl FnOnce(&mut [i64]) -> sample::Result<()> + Send,
 ) -> Result<Bound<'py, PyAny>> {
-    if let Some(threads) = threads.filter(|threads| threads.get() > MOST_THREADS) {
-        let problem = format!("threads is {threads}, expected at most {MOST_THREADS}");
-        return Err(PyValueError::new_err(problem).into());
-    }
+    check_threads(threads)?;
     // NumPy's zeros are pages that nobody has touched: the threads that fill them touch them first.
     let shape = PyTuple::new(py, shape)?;
     let array = py.import("numpy")?.call_method1("zeros", (shape, "int64"))?;

@@ -1,6 +1,6 @@
 //! The whole lists of many nodes, one after the other: nothing is chosen and nothing relabelled.
 //! Where lists lie is looked up first, so that whoever asks can make room for exactly their ids; both steps go through
-//! memory for many lists at a time, on all threads. What the lists are for is unknown here.
+//! memory for many lists at a time, and ids are read on all threads. What the lists are for is unknown here.
 
 use crate::rows::{check_room, in_jobs};
 use crate::{Result, check_seeds};
@@ -70,7 +70,7 @@ impl WholeLists {
             if lists.is_cold() {
                 let mut ahead = ranges.to_vec();
                 ahead.sort_unstable_by_key(|range| range.start);
-                lists.announce_contents(&ahead);
+                lists.announce_ids(&ahead);
             }
             Ok(lists.read_lists(ranges, ids)?)
         })

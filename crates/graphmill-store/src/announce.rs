@@ -102,10 +102,22 @@ impl Lists<'_> {
 
     /// Announces that all that is stored about the edges of some lists will be read, or looked for in them.
     pub fn announce_contents(&self, lists: &[Range<usize>]) {
-        let Some(announcer) = self.announcer else { return };
         let sections = self.sections;
         let optional = [&sections.weights, &sections.cumulative_weights, &sections.edge_times];
-        let optional = optional.into_iter().filter_map(Option::as_ref);
+        self.announce_with(lists, optional.into_iter().filter_map(Option::as_ref));
+    }
+
+    /// Announces that the ids in some lists will be read, and nothing else that is stored about their edges.
+    pub fn announce_ids(&self, lists: &[Range<usize>]) {
+        self.announce_with(lists, []);
+    }
+
+    fn announce_with<'s>(
+        &self,
+        lists: &[Range<usize>],
+        optional: impl IntoIterator<Item = &'s Section>,
+    ) {
+        let Some(announcer) = self.announcer else { return };
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let lists = lists.iter().filter(|list| !list.is_empty());
         let lists = lists.map(|list| list.start as u64..list.end as u64);

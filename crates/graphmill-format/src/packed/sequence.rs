@@ -11,6 +11,7 @@ use super::{
     BLOCK, BLOCKS_PER_ENTRY, ENTRY_LENGTH, READ_TOGETHER, TAIL_LENGTH, VALUES_PER_ENTRY,
     directory_length, least_length,
 };
+#[cfg(target_arch = "x86_64")]
 use fearless_simd::Level;
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ pub struct PackedSequence<'a> {
     count: u64,
     blocks_at: usize,
     /// What the processor can do.
+    #[cfg(target_arch = "x86_64")]
     level: Level,
 }
 
@@ -66,7 +68,13 @@ impl<'a> PackedSequence<'a> {
     pub fn new(bytes: &'a [u8], count: u64) -> Option<Self> {
         let is_long_enough = bytes.len() as u64 >= least_length(count);
         let blocks_at = directory_length(count) as usize;
-        is_long_enough.then(|| PackedSequence { bytes, count, blocks_at, level: Level::new() })
+        is_long_enough.then(|| PackedSequence {
+            bytes,
+            count,
+            blocks_at,
+            #[cfg(target_arch = "x86_64")]
+            level: Level::new(),
+        })
     }
 
     /// Number of values.
