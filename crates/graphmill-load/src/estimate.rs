@@ -99,9 +99,7 @@ impl NeighborLoader {
         let hot_bytes = self.hot_bytes(free, first, self.len());
         let hot = self.hot_ids(hot_bytes, &sampling.pending)?;
         let hot_bytes = if hot.is_some() { hot_bytes } else { 0 };
-        let lists: u64 = sampling.pending.iter().map(|batch| batch.memory.bytes()).sum();
-        let room = free.saturating_add(lists).saturating_sub(hot_bytes);
-        let windows = self.windows(&mut sampling, hot.as_ref(), room)?;
+        let windows = self.windows(&mut sampling, hot.as_ref(), hot_bytes)?;
         let steady = Cost::of(steady(&windows), disk);
         let all = Cost::of(&windows, disk);
         let left = self.len() as f64 - all.batches;
@@ -120,7 +118,7 @@ impl NeighborLoader {
             nodes: all.nodes,
             edges: all.edges,
             hot_rows,
-            hot_share: 1.0 - all.cold / all.nodes.max(1.0),
+            hot_share: hot.as_ref().map_or(0.0, |_| 1.0 - all.cold / all.nodes.max(1.0)),
             window: windows.iter().map(|window| window.batches).max().unwrap_or(0),
             rows_read: over_epoch(|cost| cost.rows_read),
             requests: over_epoch(|cost| cost.requests),
@@ -139,13 +137,19 @@ impl NeighborLoader {
         &self,
         sampling: &mut TrialSampling<'_>,
         hot: Option<&HotIds>,
-        room: u64,
+        hot_bytes: u64,
     ) -> Result<Vec<TrialWindow>> {
-        let mut trial = TrialEpoch::new(self, hot, room);
+        let mut trial = TrialEpoch::new(self, hot, hot_bytes);
         let mut windows: Vec<TrialWindow> = Vec::new();
         let (mut batches, mut full) = (0, 0);
-        while batches < ENOUGH || (full < 2 && windows.iter().any(|window| window.cold > 0)) {
-            let Some(window) = trial.window(sampling)? else { break };
+        let is_read = |window: &TrialWindow| window.cold > 0 || window.edge_rows > 0;
+        while batches < ENOUGH || (full < 2 && windows.iter().any(is_read)) {
+            let window = match trial.window(sampling) {
+                // The reader would go on with shorter windows; what was gone through tells enough.
+                Err(error) if error.is_budget() && !windows.is_empty() => break,
+                window => window?,
+            };
+            let Some(window) = window else { break };
             batches += window.batches;
             full += usize::from(window.is_full);
             windows.push(window);
@@ -244,7 +248,8 @@ impl Cost {
         let mean = |sum: f64| sum / batches.max(1) as f64;
         let count =
             |of: fn(&TrialWindow) -> usize| mean(windows.iter().map(of).sum::<usize>() as f64);
-        let reads = || windows.iter().flat_map(|window| &window.reads).map(|&length| (length, 1));
+        let reads =
+            || windows.iter().flat_map(|window| &window.reads).map(|(&length, &n)| (length, n));
         Cost {
             batches: batches as f64,
             nodes: count(|window| window.nodes),
@@ -252,8 +257,8 @@ impl Cost {
             edges: count(|window| window.edges),
             edge_rows: count(|window| window.edge_rows),
             rows_read: count(|window| window.rows_read),
-            requests: mean(reads().count() as f64),
-            bytes: mean(reads().map(|(length, _)| length).sum::<u64>() as f64),
+            requests: mean(reads().map(|(_, count)| count).sum::<u64>() as f64),
+            bytes: mean(reads().map(|(length, count)| length * count).sum::<u64>() as f64),
             disk: mean(disk.seconds(reads())),
             reading: mean(disk.processor_seconds(reads())),
             planning: mean(windows.iter().map(|window| window.planning.as_secs_f64()).sum()),

@@ -14,7 +14,8 @@ use crate::window_plan::WindowPlan;
 use crate::window_size::missing;
 use crate::{NeighborLoader, Result};
 use graphmill_disk::Reservation;
-use std::collections::VecDeque;
+use graphmill_sample::Sample;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 /// Batches whose lists nobody counts as waiting when a window is formed: the one in use, and the one that is put together.
@@ -101,8 +102,8 @@ impl<'a> TrialSampling<'a> {
 pub(crate) struct TrialEpoch<'a> {
     loader: &'a NeighborLoader,
     hot: Option<&'a HotIds>,
-    /// Bytes that windows and batches may have.
-    room: u64,
+    /// Bytes that hot rows would take.
+    hot_bytes: u64,
     lengths: WindowLengths,
     before: Option<Planned>,
 }
@@ -154,8 +155,8 @@ pub(crate) struct TrialWindow {
     pub(crate) edges: usize,
     /// Rows that are read, of all tables.
     pub(crate) rows_read: usize,
-    /// The length of each request.
-    pub(crate) reads: Vec<u64>,
+    /// How many requests of each length there are.
+    pub(crate) reads: BTreeMap<u64, u64>,
     /// What planning took.
     pub(crate) planning: Duration,
     /// Bytes that were counted for it.
@@ -163,8 +164,8 @@ pub(crate) struct TrialWindow {
 }
 
 impl<'a> TrialEpoch<'a> {
-    pub(crate) fn new(loader: &'a NeighborLoader, hot: Option<&'a HotIds>, room: u64) -> Self {
-        TrialEpoch { loader, hot, room, lengths: WindowLengths::new(), before: None }
+    pub(crate) fn new(loader: &'a NeighborLoader, hot: Option<&'a HotIds>, hot_bytes: u64) -> Self {
+        TrialEpoch { loader, hot, hot_bytes, lengths: WindowLengths::new(), before: None }
     }
 
     /// The next window; None when there are no more batches.
@@ -175,7 +176,7 @@ impl<'a> TrialEpoch<'a> {
         sampling.ahead(1)?;
         sampling.narrow();
         let Some(first) = sampling.pending.front() else { return Ok(None) };
-        let limit = self.loader.window_limit(self.available(first), first);
+        let limit = self.loader.window_limit(self.available(first, sampling), first);
         let mut forming = self.lengths.forming(self.loader, self.hot, limit);
         while forming.is_open() {
             sampling.ahead(forming.count() + 1)?;
@@ -188,15 +189,19 @@ impl<'a> TrialEpoch<'a> {
         let (count, bytes) = (forming.count(), forming.bytes());
         let batches: Vec<SampledBatch> = sampling.pending.drain(..count).collect();
         let is_full = !self.lengths.are_growing(self.loader, count);
+        // The first batch of a window is taken even if it does not fit, and is read without one.
+        let bytes = bytes.min(limit);
         let window = TrialWindow { batches: count, is_full, bytes, ..TrialWindow::default() };
         self.planned(&batches, limit, window).map(Some)
     }
 
-    /// What the reader would find for windows and batches.
-    fn available(&self, first: &SampledBatch) -> u64 {
+    /// What the reader would find for windows and batches. Asked of the budget each time: sampling may have copied the lists to
+    /// memory meanwhile.
+    fn available(&self, first: &SampledBatch, sampling: &TrialSampling<'_>) -> u64 {
+        let pending: u64 = sampling.pending.iter().map(|batch| batch.memory.bytes()).sum();
+        let free = self.loader.dataset().budget().free().saturating_add(pending);
         let lists = first.memory.bytes().saturating_add(first.narrow.bytes_saved());
-        let held = self.before.as_ref().map_or(0, Planned::bytes);
-        self.room.saturating_sub(held).saturating_sub(lists.saturating_mul(IN_HANDS))
+        free.saturating_sub(self.hot_bytes).saturating_sub(lists.saturating_mul(IN_HANDS))
     }
 
     /// Plans the reads of a window.
@@ -207,12 +212,11 @@ impl<'a> TrialEpoch<'a> {
         mut window: TrialWindow,
     ) -> Result<TrialWindow> {
         let Self { loader, hot, .. } = *self;
-        let nodes: Vec<&[i64]> = batches.iter().map(|batch| &batch.sample.nodes[..]).collect();
-        let edges: Vec<&[i64]> = batches.iter().map(|batch| &batch.sample.edge_ids[..]).collect();
-        window.nodes = nodes.iter().map(|list| list.len()).sum();
+        window.nodes = batches.iter().map(|batch| batch.sample.nodes.len()).sum();
         window.edges = batches.iter().map(SampledBatch::num_edges).sum();
-        let edge_lists: &[&[i64]] = if loader.edge_columns.is_empty() { &[] } else { &edges };
-        window.edge_rows = edge_lists.iter().map(|list| list.len()).sum();
+        let nodes = wanted(&loader.columns, batches, |sample| &sample.nodes)?;
+        let edges = wanted(&loader.edge_columns, batches, |sample| &sample.edge_ids)?;
+        window.edge_rows = edges.iter().map(|list| list.len()).sum();
         let began = Instant::now();
         window.cold = nodes.iter().map(|list| missing(list, hot)).sum();
         let of_list = |missing: usize| missing as u64 * size_of::<u64>() as u64;
@@ -224,7 +228,7 @@ impl<'a> TrialEpoch<'a> {
         let memory = loader.dataset().budget().reserve(bytes, "planning reads")?;
         let plans = [
             WindowPlan::new(loader.num_nodes(), &nodes, hot),
-            WindowPlan::new(loader.num_edge_rows(), edge_lists, None),
+            WindowPlan::new(loader.num_edge_rows(), &edges, None),
         ];
         let mut planned = Planned { plans, memory };
         let lists: u64 = batches.iter().map(|batch| batch.memory.bytes()).sum();
@@ -240,16 +244,16 @@ impl<'a> TrialEpoch<'a> {
         Ok(window)
     }
 
-    /// The lengths of all requests and how many rows they are for, if rows of this window and the one before have so many bytes.
+    /// The requests by their lengths and how many rows they are for, if rows of this window and the one before have so many bytes.
     ///
     /// The window before is there as a whole until that is too little. From then on only rows of those batches are there that
     /// are not put together yet; about as many are as was read of this window.
-    fn reads(&self, planned: &Planned, room: u64) -> (Vec<u64>, usize) {
+    fn reads(&self, planned: &Planned, room: u64) -> (BTreeMap<u64, u64>, usize) {
         let Self { loader, before, .. } = self;
         let sets = [&loader.columns, &loader.edge_columns];
         let all = planned.steps(sets);
         let mut held = before.as_ref().map_or(0, |before| before.row_bytes(sets));
-        let (mut step, mut lengths, mut rows_read) = (0, Vec::new(), 0);
+        let (mut step, mut lengths, mut rows_read) = (0, BTreeMap::new(), 0);
         for (number, columns) in sets.into_iter().enumerate() {
             let earlier = before.as_ref().map(|before| &before.plans[number]);
             let plan = &planned.plans[number];
@@ -272,7 +276,9 @@ impl<'a> TrialEpoch<'a> {
                     let (count, pairs) = (wanted.len(), wanted.into_iter().zip(0..));
                     let order = RowOrder::new(shape.rows(), count, pairs);
                     let reads = ReadPlan::new(&order, &places, &rows.merging);
-                    lengths.extend(reads.ranges.iter().map(|range| range.end - range.start));
+                    for range in &reads.ranges {
+                        *lengths.entry(range.end - range.start).or_default() += 1;
+                    }
                     rows_read += count;
                     step += 1;
                 }
@@ -280,4 +286,20 @@ impl<'a> TrialEpoch<'a> {
         }
         (lengths, rows_read)
     }
+}
+
+/// The lists of rows that columns want for some batches, all of which they must have; none if there are no columns.
+fn wanted<'b>(
+    columns: &Columns,
+    batches: &'b [SampledBatch],
+    list: fn(&Sample) -> &[i64],
+) -> Result<Vec<&'b [i64]>> {
+    if columns.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lists: Vec<&[i64]> = batches.iter().map(|batch| list(&batch.sample)).collect();
+    for rows in columns.rows() {
+        lists.iter().try_for_each(|list| rows.check_ids(list))?;
+    }
+    Ok(lists)
 }

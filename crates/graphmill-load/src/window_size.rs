@@ -36,7 +36,7 @@ impl NeighborLoader {
         self.options().window.unwrap_or(MOST_BATCHES).min(MOST_BATCHES)
     }
 
-    /// Bytes that one more batch in each window takes, if `distinct_share` of the rows that it lacks are not in the window
+    /// Bytes that one more batch in each window takes, if `distinct_share` of the nodes that it lacks are not in the window
     /// yet. Its rows take the place of others that are given back meanwhile, but a third more must be there so that neither
     /// the disk waits for that nor who takes batches; its plan is there until the next is used up; and there are lists of
     /// the window that is used, of the one that is read, and of the one after.
@@ -47,20 +47,21 @@ impl NeighborLoader {
         distinct_share: f64,
     ) -> u64 {
         let sample = &sampled.sample;
-        let bytes = |wanted: usize, missing: usize, columns: &Columns| {
+        let bytes = |wanted: usize, missing: usize, share: f64, columns: &Columns| {
             if columns.is_empty() {
                 return 0;
             }
-            let distinct = (missing as f64 * distinct_share).ceil() as u64;
+            let distinct = (missing as f64 * share).ceil() as u64;
             let waste = columns.rows().count() as u64 * window_rows::WASTE;
             let rows = distinct.saturating_mul(columns.stored_row_bytes()).saturating_add(waste);
             let plans = WindowPlan::memory(wanted, missing).saturating_mul(2);
             (rows / 3).saturating_mul(4).saturating_add(plans)
         };
         let missing = missing(&sample.nodes, hot);
-        let nodes = bytes(sample.nodes.len(), missing, &self.columns);
+        let nodes = bytes(sample.nodes.len(), missing, distinct_share, &self.columns);
+        // Batches that share nodes need not share edges.
         let edges = sample.edge_ids.len();
-        let edges = bytes(edges, edges, &self.edge_columns);
+        let edges = bytes(edges, edges, 1.0, &self.edge_columns);
         sampled.memory.bytes().saturating_mul(3).saturating_add(nodes).saturating_add(edges)
     }
 
