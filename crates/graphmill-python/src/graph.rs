@@ -302,7 +302,7 @@ impl Graph {
 
     /// The neighbours of many nodes, one list after the other, whatever the encoding.
     ///
-    /// Lists are looked up and read many at a time on all cores, several times as fast as one by one.
+    /// Lists are looked up many at a time and, where there are thousands, read on all cores: several times as fast as one by one.
     ///
     /// Args:
     ///     ids: Nodes; any may come again.
