@@ -109,7 +109,8 @@ impl NeighborLoader {
         let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
         let [sampled, read, put_together] = self.stages(&sampling, &steady, cores)?;
         // Reads are planned first, and while they are made, what arrives is copied.
-        let waiting = StageTime { alone: read.alone.max(steady.planning + steady.disk), ..read };
+        let alone = read.alone.max(steady.planning + steady.disk);
+        let waiting = StageTime { alone, disk: steady.disk.min(alone), ..read };
         let hot_rows = hot.as_ref().map_or(0, HotIds::len);
         let of_hot_rows = hot_rows.saturating_mul(self.columns.stored_row_bytes());
         let most = windows.iter().map(|window| window.bytes).max().unwrap_or(0);
@@ -165,7 +166,8 @@ impl NeighborLoader {
         cores: f64,
     ) -> Result<[StageTime; 3]> {
         // One thread begins it, then all of them share the rest.
-        let stage = |one: f64, all: f64| StageTime { alone: one + all / cores, busy: one + all };
+        let stage =
+            |one: f64, all: f64| StageTime { alone: one + all / cores, disk: 0.0, busy: one + all };
         let (sampled, narrowed) = sampling.seconds();
         let nodes = self.copying_seconds(&self.columns, steady.nodes)?;
         let edges = self.copying_seconds(&self.edge_columns, steady.edge_rows)?;

@@ -7,9 +7,17 @@
 pub(crate) struct StageTime {
     /// Seconds if nobody else wants a core, with the time in which it waits for a disk.
     pub(crate) alone: f64,
+    /// Seconds of these in which a disk is at work for it.
+    pub(crate) disk: f64,
     /// Seconds of all processors that work for it.
     pub(crate) busy: f64,
 }
+
+/// How far from the fastest to the slowest order of the work epochs were found to be, if what they wait for only computes:
+/// cores that are shared are not idle.
+const COMPUTING: f64 = 0.25;
+/// The same if it only reads: a disk rests whenever who feeds it waits for a core.
+const READING: f64 = 0.75;
 
 /// Seconds from one batch to the next if each stage takes one batch after the other and all of them share the cores.
 ///
@@ -18,12 +26,18 @@ pub(crate) struct StageTime {
 /// be something in between.
 pub(crate) fn seconds_between(stages: &[StageTime], cores: f64) -> f64 {
     let all: f64 = stages.iter().map(|stage| stage.busy).sum();
-    let (mut fastest, mut slowest) = (all / cores, 0_f64);
+    let (mut longest, mut slowest) = (0_f64, 0_f64);
+    let mut reading = 0.0;
     for stage in stages {
-        fastest = fastest.max(stage.alone);
+        if stage.alone > longest {
+            longest = stage.alone;
+            reading = stage.disk / stage.alone;
+        }
         slowest = slowest.max(stage.alone + (all - stage.busy) / cores);
     }
-    f64::midpoint(fastest, slowest)
+    let fastest = longest.max(all / cores);
+    let towards_slowest = COMPUTING + (READING - COMPUTING) * reading;
+    fastest + (slowest - fastest) * towards_slowest
 }
 
 #[cfg(test)]
@@ -31,7 +45,7 @@ mod tests {
     use super::*;
 
     fn stage(alone: f64, busy: f64) -> StageTime {
-        StageTime { alone, busy }
+        StageTime { alone, busy, disk: 0.0 }
     }
 
     #[test]
@@ -40,15 +54,19 @@ mod tests {
         assert_eq!(seconds_between(&stages, 1.0), 7.0);
         assert_eq!(seconds_between(&stages[..1], 2.0), 3.0);
         // As fast as 3.5, as slow as 3 + 2.
-        assert_eq!(seconds_between(&stages, 2.0), 4.25);
+        assert_eq!(seconds_between(&stages, 2.0), 3.875);
         assert!(seconds_between(&stages, 1000.0) < 3.01);
+        assert_eq!(seconds_between(&[stage(0.0, 0.0)], 2.0), 0.0);
     }
 
     #[test]
-    fn a_stage_that_waits_for_the_disk_leaves_its_core_to_the_others() {
-        let waiting = stage(8.0, 1.0);
-        // As fast as 8, as slow as 8 + 1: the disk does not wait for who has time.
-        assert_eq!(seconds_between(&[waiting, stage(2.0, 2.0)], 2.0), 8.5);
-        assert_eq!(seconds_between(&[waiting], 2.0), 8.0);
+    fn a_disk_loses_more_than_who_computes_when_cores_are_shared() {
+        let waiting = |disk: f64| StageTime { alone: 8.0, busy: 1.0, disk };
+        let others = stage(2.0, 2.0);
+        // As fast as 8, as slow as 8 + 1.
+        assert_eq!(seconds_between(&[waiting(8.0), others], 2.0), 8.75);
+        assert_eq!(seconds_between(&[waiting(4.0), others], 2.0), 8.5);
+        assert_eq!(seconds_between(&[waiting(0.0), others], 2.0), 8.25);
+        assert_eq!(seconds_between(&[waiting(8.0)], 2.0), 8.0);
     }
 }
