@@ -231,6 +231,13 @@ def test_a_section_that_failed_is_told_and_the_others_are_shown(tmp_path: Path) 
     assert any(heading.startswith("edges.csv") for heading in shown.rows)
 
 
+def test_a_section_that_was_left_out_is_told(tmp_path: Path) -> None:
+    folder = shutil.copytree(RECORDED, tmp_path / "run")
+    (folder / "training.json").unlink()
+    rows = Page(page(recorded.read(folder))).rows["What did not work"]
+    assert ["training", "everything", "-", "not measured in this run"] in rows
+
+
 def test_the_table_of_the_readme_is_rewritten_in_place(run: recorded.Run, tmp_path: Path) -> None:
     path = tmp_path / "README.md"
     path.write_text(f"before\n{readme.BEGIN}\nan older table\n{readme.END}\nafter\n")
