@@ -30,6 +30,8 @@ def main() -> None:
         print(
             f"left {arguments.readme} alone: a small run tries the benchmark, its figures say nothing"
         )
+    elif arguments.readme and run.left_out:
+        print(f"left {arguments.readme} alone: the run has no {', '.join(run.left_out)}")
     elif arguments.readme:
         readme.rewrite(arguments.readme, run)
         print(f"wrote the table in {arguments.readme}")

@@ -275,20 +275,27 @@ def test_a_machine_that_tells_little_is_described_as_far_as_it_goes(tmp_path: Pa
     assert any(row[0] == "memory" and row[1].endswith("cgroup limit 2.0 GiB") for row in rows)
 
 
-@pytest.mark.parametrize("size", ["small", "medium"])
-def test_only_a_run_of_full_size_goes_into_the_readme(tmp_path: Path, size: str) -> None:
+@pytest.mark.parametrize(
+    ("size", "more", "is_told"),
+    [("small", [], False), ("medium", [], True), ("medium", ["walks"], False)],
+)
+def test_only_a_whole_run_of_full_size_goes_into_the_readme(
+    tmp_path: Path, size: str, more: list[str], is_told: bool
+) -> None:
     folder, path = tmp_path / "run", tmp_path / "README.md"
     shutil.copytree(RECORDED, folder)
     machine = folder / "machine.json"
-    machine.write_text(json.dumps(json.loads(machine.read_text()) | {"size": size}))
+    about = json.loads(machine.read_text())
+    sections = [file.stem for file in folder.glob("*.json") if file != machine]
+    machine.write_text(json.dumps(about | {"size": size, "sections": [*sections, *more]}))
     before = f"{readme.BEGIN}\n{readme.END}\n"
     path.write_text(before)
     command = [sys.executable, "-m", "benchmarks.report", str(folder), "--readme", str(path)]
     root = Path(__file__).parents[1]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
     assert Page((folder / "report.html").read_text(encoding="utf-8")).tags >= {"svg", "table"}
-    assert (path.read_text() == before) == (size == "small")
-    assert (f"left {path} alone" in done.stdout) == (size == "small")
+    assert (path.read_text() != before) == is_told
+    assert (f"left {path} alone" in done.stdout) != is_told
 
 
 def test_a_readme_without_its_marks_is_left_alone(run: recorded.Run, tmp_path: Path) -> None:

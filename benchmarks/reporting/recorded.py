@@ -89,6 +89,11 @@ class Run:
         """How large the run was."""
         return str(self.machine["size"])
 
+    @property
+    def left_out(self) -> list[str]:
+        """Sections of which nothing is there yet."""
+        return [name for name in self.machine["sections"] if name not in self.sections]
+
     def result(self, section: str) -> dict[str, Any]:
         """What a section found; nothing where it failed."""
         found: dict[str, Any] = self.sections[section].get("result", {})
@@ -135,8 +140,8 @@ class Run:
 
     def failures(self) -> list[tuple[str, str, str, str]]:
         """Section, what, who, and why: everything that was not measured."""
-        left_out = [name for name in self.machine["sections"] if name not in self.sections]
-        found = [(section, "everything", "-", "not measured in this run") for section in left_out]
+        unmeasured = "not measured in this run"
+        found = [(section, "everything", "-", unmeasured) for section in self.left_out]
         for section, file in self.sections.items():
             if "failure" in file:
                 found.append((section, "everything", "-", file["failure"]))
