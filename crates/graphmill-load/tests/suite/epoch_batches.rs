@@ -229,27 +229,6 @@ fn an_estimate_is_what_happens() {
 }
 
 #[test]
-fn an_estimate_never_tells_more_memory_than_there_is() {
-    let made = MadeDataset::new(GraphOptions::new().edge_ids(true));
-    let disk = DeviceProfile::assumed();
-    let options = || options().backend(Reading::Ring);
-    let least = loader(&made, ENOUGH, options()).estimate(2, &disk).unwrap().unwrap().least_memory;
-    let mut told = 0;
-    for memory in (1..40).map(|share| least * share / 4) {
-        match loader(&made, memory, options()).estimate(2, &disk) {
-            Ok(predicted) => {
-                let predicted = predicted.unwrap();
-                let most = memory.max(predicted.least_memory);
-                assert!(predicted.memory <= most, "{memory}: {predicted:?}");
-                told += 1;
-            }
-            Err(error) => assert!(error.to_string().contains("budget"), "{memory}: {error}"),
-        }
-    }
-    assert!(told > 20, "{told}");
-}
-
-#[test]
 fn an_estimate_without_tables_reads_nothing() {
     let made = MadeDataset::new(GraphOptions::new().edge_ids(true));
     let options = options().backend(Reading::Ring).columns(Some(Vec::new()));
