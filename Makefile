@@ -8,7 +8,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 # How large `make bench` and `make bench-papers` are, and the folder of a run to go on with or to report.
 bench: SIZE ?= medium
-bench-papers: SIZE ?= papers
+bench-papers: SIZE ?= largest-papers
 RUN ?=
 WHOLE_RUN = PATH="$(BIN):$$PATH" $(BIN)/python -m benchmarks.run all --size $(SIZE) $(if $(RUN),--run $(RUN))
 
@@ -70,7 +70,7 @@ fmt: $(TOOLS) ## format Rust and Python, mend what ruff can
 bench: $(FASTEST) $(FRAMEWORKS) ## run all benchmarks: SIZE=small takes minutes, medium (the default) hours; goes on where it stopped
 	$(WHOLE_RUN)
 
-bench-papers: $(FASTEST) $(FRAMEWORKS) ## train on the edges of papers100M: SIZE=quarter-papers or papers (the default)
+bench-papers: $(FASTEST) $(FRAMEWORKS) ## train on the edges of papers100M, or a quarter of them where the disk is too small: SIZE=quarter-papers or papers
 	$(WHOLE_RUN)
 
 report: $(BIN)/python ## write the page and the README's table of the newest run, or of RUN=FOLDER

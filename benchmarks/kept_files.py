@@ -18,11 +18,9 @@ class KeptFiles:
         """Refuse a disk that has fewer bytes for it before anything is written."""
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
-        there = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-        free = shutil.disk_usage(folder).free
-        if there + free < disk:
+        if room(folder) < disk:
             raise SystemExit(
-                f"{folder} has {free / 1e9:.1f} GB of free disk, and --scale {scale} takes "
+                f"{folder} has {shutil.disk_usage(folder).free / 1e9:.1f} GB of free disk, and --scale {scale} takes "
                 f"{disk / 1e9:.0f} GB: free some, or name another folder with --work"
             )
 
@@ -38,3 +36,9 @@ class KeptFiles:
             write(aside)
             os.replace(aside, path)
         return path
+
+
+def room(folder: Path) -> int:
+    """Bytes that inputs in this folder may take, those that are there included."""
+    there = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return there + shutil.disk_usage(folder).free

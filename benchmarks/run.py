@@ -11,7 +11,8 @@ import json
 from pathlib import Path
 
 from benchmarks import features, ingest, orders, sampling, stores, topology, training
-from benchmarks.whole import add_run_arguments, run_all
+from benchmarks.training_inputs import largest_papers
+from benchmarks.whole import LARGEST_PAPERS, add_run_arguments, run_all
 
 SECTIONS = {
     "stores": stores,
@@ -28,6 +29,9 @@ def main() -> None:
     """Run the section that was named, or all of them."""
     arguments = parser().parse_args()
     if arguments.section == "all":
+        if arguments.size == LARGEST_PAPERS:
+            arguments.size = largest_papers(arguments.work)
+            print(f"size {arguments.size}: the largest that this disk has room for")
         run_all(arguments, SECTIONS)
         return
     result = SECTIONS[arguments.section].run(arguments)

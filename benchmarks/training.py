@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Every line that was asked for, then the targets."""
     work: Path = arguments.work.absolute()
     graphmill, scale = Graphmill(arguments.command), SCALES[arguments.scale]
-    inputs = TrainingInputs(work / f"training-{scale.name}", scale, graphmill)
+    inputs = TrainingInputs(work, scale, graphmill)
     peers, absent = those_installed(LOADERS[name](work / "peers") for name in arguments.peers)
 
     def bench_in(out: Path) -> TrainingBench:

@@ -18,7 +18,7 @@ import graphmill as gm
 from benchmarks.contest import files_of
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.inputs import COLUMNS
-from benchmarks.kept_files import KeptFiles
+from benchmarks.kept_files import KeptFiles, room
 from benchmarks.sampling_inputs import Lists
 
 #: The split that holds the seeds.
@@ -92,6 +92,19 @@ SCALES = {
 }
 
 
+def folder_of(work: Path, scale: TrainingScale) -> Path:
+    """Where the datasets of a scale are kept."""
+    return work / f"training-{scale.name}"
+
+
+def largest_papers(work: Path) -> str:
+    """The scale with all edges of papers100M if this disk has room for it, else the one with a quarter of them."""
+    papers = SCALES["papers"]
+    folder = folder_of(work, papers)
+    folder.mkdir(parents=True, exist_ok=True)
+    return papers.name if room(folder) >= papers.disk else "quarter-papers"
+
+
 @dataclass(frozen=True)
 class Prepared:
     """One dataset as every contestant can take it."""
@@ -126,9 +139,9 @@ class Prepared:
 class TrainingInputs(KeptFiles):
     """The datasets of one scale."""
 
-    def __init__(self, folder: Path, scale: TrainingScale, graphmill: Graphmill) -> None:
+    def __init__(self, work: Path, scale: TrainingScale, graphmill: Graphmill) -> None:
         """Know the command that makes them."""
-        super().__init__(folder, scale.name, scale.disk)
+        super().__init__(folder_of(work, scale), scale.name, scale.disk)
         self.scale, self.graphmill = scale, graphmill
 
     def resident(self) -> Prepared:

@@ -56,11 +56,17 @@ SIZES = {
     "papers": Size("papers", ("training",)),
 }
 
+#: In place of a size: papers where the disk has room for it, else quarter-papers. Whoever starts a run decides.
+LARGEST_PAPERS = "largest-papers"
+
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """What can be chosen on the command line."""
     parser.add_argument(
-        "--size", choices=SIZES, default="medium", help="targets are for medium, the default"
+        "--size",
+        choices=[*SIZES, LARGEST_PAPERS],
+        default="medium",
+        help=f"targets are for medium, the default; {LARGEST_PAPERS} is papers where the disk has room, else a quarter",
     )
     parser.add_argument(
         "--run",

@@ -25,6 +25,7 @@ from benchmarks.musts import Must, show
 from benchmarks.run import SECTIONS
 from benchmarks.run import parser as command_line
 from benchmarks.sections import run_lines
+from benchmarks.training_inputs import largest_papers
 from benchmarks.whole import SIZES
 
 MIB = 1 << 20
@@ -244,6 +245,20 @@ def test_a_size_that_the_disk_cannot_hold_is_refused_before_anything_is_written(
         with pytest.raises(SystemExit, match=f"--scale {size} takes {wanted} GB"):
             whole.run_all(asked("--size", size), SECTIONS)
     assert [path for path in (tmp_path / "work").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("free", "size"), [(189 * 10**9, "quarter-papers"), (190 * 10**9, "papers")]
+)
+def test_as_much_of_papers_is_tried_as_the_disk_has_room_for(
+    free: int, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free - MIB))
+    # What a run before this one has made counts as room.
+    made = tmp_path / "training-papers" / "made"
+    made.parent.mkdir()
+    made.write_bytes(bytes(MIB))
+    assert largest_papers(tmp_path) == size
 
 
 @pytest.mark.parametrize("size", SIZES)
