@@ -181,11 +181,15 @@ def test_every_public_function_has_an_example() -> None:
 def test_all_names_everything_public_and_nothing_else() -> None:
     public = {
         name
-        for name, thing in vars(gm).items()
-        if not name.startswith("_") and not isinstance(thing, types.ModuleType)
+        # Some are there only once they have been asked for.
+        for name in {*vars(gm), *vars(gm)["_HOMES"]}
+        if not name.startswith("_") and not isinstance(getattr(gm, name), types.ModuleType)
     }
     public.discard("annotations")
     assert public | {"__version__"} == set(gm.__all__)
+    assert set(gm.__all__) <= set(dir(gm))
+    with pytest.raises(AttributeError, match="'graphmill' has no attribute 'biuld'"):
+        _ = gm.biuld  # type: ignore[attr-defined]
 
 
 def stub_members(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
@@ -263,6 +267,20 @@ loaded = [name for name in sys.modules if name.partition(".")[0] in ("torch", "t
 assert not loaded, loaded
 import torch
 assert "torch" in sys.modules
+""",
+        tmp_path,
+    )
+
+
+def test_the_command_does_not_import_numpy(tmp_path: Path) -> None:
+    run(
+        """
+import sys
+import graphmill.__main__
+assert "numpy" not in sys.modules
+import graphmill as gm
+gm.NeighborLoader
+assert "numpy" in sys.modules
 """,
         tmp_path,
     )

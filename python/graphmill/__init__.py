@@ -14,11 +14,11 @@ batch are read from the SSD::
 
 from __future__ import annotations
 
+import importlib
 import os
 import typing
 
 from ._batch import Batch
-from ._build import build, from_pyg
 from ._errors import (
     CorruptError,
     DeniedError,
@@ -31,12 +31,8 @@ from ._errors import (
     MissingError,
     SourceError,
 )
-from ._inference import inference
-from ._link_loader import LinkNeighborLoader
-from ._loader import NeighborLoader
 from ._native import Dataset, Features, Graph, Sample, __version__, memory_in_use
 from ._sharing import local_processes as _local_processes
-from ._writers import convert, write_features, write_graph
 
 __all__ = [
     "Batch",
@@ -66,6 +62,36 @@ __all__ = [
     "write_features",
     "write_graph",
 ]
+
+# What needs NumPy comes when it is asked for: importing that takes longer than most commands of `graphmill` do.
+if typing.TYPE_CHECKING:
+    from ._build import build, from_pyg
+    from ._inference import inference
+    from ._link_loader import LinkNeighborLoader
+    from ._loader import NeighborLoader
+    from ._writers import convert, write_features, write_graph
+else:
+    _HOMES = {
+        "build": "_build",
+        "from_pyg": "_build",
+        "inference": "_inference",
+        "LinkNeighborLoader": "_link_loader",
+        "NeighborLoader": "_loader",
+        "convert": "_writers",
+        "write_features": "_writers",
+        "write_graph": "_writers",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+        # Once is enough: from now on it is found without this function.
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
 
 
 def open(
