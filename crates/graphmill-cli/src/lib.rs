@@ -5,7 +5,9 @@
 //! `pip` installs both end up here; nothing in here ends the process, and all real work is done by the crates below.
 #![forbid(unsafe_code)]
 
+mod columns;
 mod counts;
+mod drawn_nodes;
 mod failure;
 mod follow;
 mod interruption;
@@ -16,6 +18,7 @@ mod source_flags;
 mod storage_flags;
 mod topology_flags;
 mod verbs;
+mod walked_steps;
 
 use clap::Parser;
 use interruption::Interruption;

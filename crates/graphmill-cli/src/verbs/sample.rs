@@ -4,6 +4,7 @@
 
 use super::{Outcome, open_graph, usage};
 use crate::counts::{self, counted, grouped};
+use crate::drawn_nodes::draw_nodes;
 use crate::follow::Follow;
 use crate::output;
 use crate::residency::ResidencyName;
@@ -13,15 +14,12 @@ use graphmill::disk::{self, Budget};
 use graphmill::format::Direction;
 use graphmill::sample::random::{Key, Purpose};
 use graphmill::sample::{self, Batches, FanoutOptions, Method, sample_batches};
-use graphmill::store::{Announce, Lists, Placement};
+use graphmill::store::{Announce, Placement};
 use serde::Serialize;
 use std::fmt::Write;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Instant;
-
-/// How often a seed without neighbours is drawn again.
-const DRAWS: usize = 100;
 
 const AFTER_HELP: &str = "\
 Seeds are nodes with neighbours in the direction followed, drawn at random. The first batch is not
@@ -181,7 +179,7 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         };
         let _held = budget.reserve(count * 8, "the seeds")?;
         let lists = graph.lists(follow)?;
-        draw_seeds(&lists, count, &mut draw, &mut seeds)?;
+        draw_nodes(&lists, count, &mut draw, &mut seeds)?;
         let plan = Batches::new(&seeds, flags.batch_size as usize).threads(threads).budget(&budget);
         let start = Instant::now();
         let (mut more_edges, mut more_nodes) = (0, 0);
@@ -220,30 +218,6 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         edges_per_batch: a_batch(edges),
         nodes_per_batch: a_batch(nodes),
     })
-}
-
-/// Replaces the seeds by new ones, with neighbours if such nodes can be found.
-fn draw_seeds(
-    lists: &Lists<'_>,
-    count: u64,
-    draw: &mut sample::random::Stream,
-    seeds: &mut Vec<i64>,
-) -> anyhow::Result<()> {
-    if lists.num_nodes() == 0 {
-        bail!("the graph has no nodes: there is nothing to sample from");
-    }
-    seeds.clear();
-    for _ in 0..count {
-        let mut seed = draw.below(lists.num_nodes());
-        for _ in 0..DRAWS {
-            if lists.degree(seed)? > 0 {
-                break;
-            }
-            seed = draw.below(lists.num_nodes());
-        }
-        seeds.push(seed as i64);
-    }
-    Ok(())
 }
 
 fn describe(measured: &Measured) -> String {

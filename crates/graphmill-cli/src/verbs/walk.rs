@@ -4,23 +4,21 @@
 
 use super::{Outcome, open_graph};
 use crate::counts::{self, counted, grouped};
+use crate::drawn_nodes::draw_nodes;
 use crate::follow::Follow;
 use crate::output;
+use crate::walked_steps::count_steps;
 use anyhow::bail;
 use clap::Args;
 use graphmill::disk::{self, Budget};
-use graphmill::sample::random::{Key, Purpose, Stream};
+use graphmill::sample::random::{Key, Purpose};
 use graphmill::sample::{self, WalkOptions};
-use graphmill::store::Lists;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Walks of one call.
 const AT_ONCE: u64 = 100_000;
-
-/// How often a start without edges is drawn again.
-const DRAWS: usize = 100;
 
 const AFTER_HELP: &str = "\
 Walks start at nodes with edges, drawn at random, or at those given. The first calls pay for the
@@ -141,24 +139,22 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         budget.reserve((at_once as u64).saturating_mul(8 * (width as u64 + 1)), "the walks")?;
     let mut walks = vec![0; at_once * width];
     let mut draw = Key::new(flags.seed, Purpose::Shuffle).stream();
+    let mut starts = Vec::new();
     let (mut done, mut steps, mut dead_ends, mut time) = (0, 0, 0, Duration::ZERO);
     while done < total {
         let now = at_once.min((total - done) as usize);
-        let starts = match &flags.starts {
-            Some(starts) => starts[done as usize..][..now].to_vec(),
-            None => draw_starts(&lists, now, &mut draw)?,
-        };
+        match &flags.starts {
+            Some(given) => starts = given[done as usize..][..now].to_vec(),
+            None => draw_nodes(&lists, now as u64, &mut draw, &mut starts)?,
+        }
         // Rows are numbered anew in each call: another seed keeps equal starts from equal walks.
         let options = options.clone().seed(flags.seed.wrapping_add(done / AT_ONCE));
         let walks = &mut walks[..now * width];
         let start = Instant::now();
         pool.install(|| sample::walk(&lists, &starts, &options, &budget, walks))?;
         time += start.elapsed();
-        for walk in walks.chunks(width) {
-            let length = walk.iter().position(|&node| node < 0).unwrap_or(width);
-            steps += length as u64 - 1;
-            dead_ends += u64::from(length < width);
-        }
+        let (more_steps, more_dead_ends) = count_steps(walks, width);
+        (steps, dead_ends) = (steps + more_steps, dead_ends + more_dead_ends);
         done += now as u64;
     }
     let seconds = time.as_secs_f64();
@@ -182,25 +178,6 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         steps_per_second: a_second(steps),
         walks_per_second: a_second(done),
     })
-}
-
-/// Starts with edges, if such nodes can be found.
-fn draw_starts(lists: &Lists<'_>, count: usize, draw: &mut Stream) -> anyhow::Result<Vec<i64>> {
-    if lists.num_nodes() == 0 {
-        bail!("the graph has no nodes: there is nowhere to start");
-    }
-    let mut starts = Vec::with_capacity(count);
-    for _ in 0..count {
-        let mut start = draw.below(lists.num_nodes());
-        for _ in 0..DRAWS {
-            if lists.degree(start)? > 0 {
-                break;
-            }
-            start = draw.below(lists.num_nodes());
-        }
-        starts.push(start as i64);
-    }
-    Ok(starts)
 }
 
 fn describe(measured: &Measured) -> String {

@@ -1,7 +1,7 @@
 //! What the device under a path can do: measured, shown, and kept for whoever plans reads.
 //! The names of the fields are keys of `inspect --disk --json`. What is read from the device is unknown here.
 
-use super::text::{Row, columns, row};
+use crate::columns::{Row, columns, row};
 use crate::counts::grouped;
 use graphmill::disk::profile::USUAL_EFFORT;
 use graphmill::disk::{DeviceProfile, RandomRate, format_size};

@@ -2,6 +2,7 @@
 //! It must not know where facts come from.
 
 use super::facts::{DatasetFacts, Facts, FileFacts, SectionFacts, TableFacts, TopologyFacts};
+use crate::columns::{Row, columns, row};
 use crate::counts::{counted, grouped};
 use graphmill::disk::format_size;
 use std::collections::BTreeMap;
@@ -24,13 +25,6 @@ pub fn describe(facts: &Facts) -> String {
         Facts::Dataset(dataset) => dataset_lines(dataset),
     };
     lines.join("\n") + "\n"
-}
-
-/// A line of cells.
-pub type Row = Vec<String>;
-
-pub fn row<const N: usize>(cells: [&str; N]) -> Row {
-    cells.map(str::to_owned).to_vec()
 }
 
 fn title(file: &FileFacts, kind: &str) -> Vec<String> {
@@ -156,21 +150,4 @@ fn shape(table: &TableFacts) -> String {
 fn percent(share: Option<f64>) -> String {
     // Rounded down: 100% shall mean all of it.
     share.map_or_else(|| "unknown".to_owned(), |share| format!("{}%", (share * 100.0).floor()))
-}
-
-/// Rows as indented lines, each cell as wide as the widest of its column.
-/// Lines whose cells stand below each other.
-pub fn columns(rows: Vec<Row>) -> Vec<String> {
-    let mut widths: Vec<usize> = Vec::new();
-    for cells in &rows {
-        widths.resize(widths.len().max(cells.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(cells) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let line = |cells: Row| {
-        let padded = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
-        format!("  {}", padded.collect::<Vec<_>>().join("  ")).trim_end().to_owned()
-    };
-    rows.into_iter().map(line).collect()
 }
