@@ -36,6 +36,7 @@ pub mod device_activity;
 pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;
+pub mod free_space;
 #[cfg(target_os = "linux")]
 pub mod large_blocks;
 pub mod memory;
@@ -58,9 +59,13 @@ pub use advice::{Advice, drop_page_cache, prefer_huge_pages};
 pub use budget::{Budget, Reservation};
 pub use device_activity::DeviceActivity;
 pub use error::{Error, Result};
+pub use free_space::free_space;
 #[cfg(target_os = "linux")]
 pub use large_blocks::LargeBlocks;
-pub use memory::{anonymous_memory, default_budget, file_memory, machine_memory, peak_memory};
+pub use memory::{
+    anonymous_memory, default_budget, file_memory, group_limit, installed_memory, machine_memory,
+    peak_memory,
+};
 pub use memory_copy::MemoryCopy;
 pub use page_buffer::PageBuffer;
 pub use past_caches::PastCaches;

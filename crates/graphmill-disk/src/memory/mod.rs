@@ -43,33 +43,38 @@ pub fn file_memory() -> Option<u64> {
     process_status("RssFile")
 }
 
+/// Bytes of RAM of the machine; None where the system does not tell.
 #[cfg(target_os = "linux")]
-fn installed_memory() -> Option<u64> {
+pub fn installed_memory() -> Option<u64> {
     kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
 }
 
+/// Bytes of RAM of the machine; None where the system does not tell.
 #[cfg(all(unix, not(target_os = "linux")))]
-fn installed_memory() -> Option<u64> {
+pub fn installed_memory() -> Option<u64> {
     // SAFETY: sysconf takes no pointers and has no preconditions.
     let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
     u64::try_from(pages).ok()?.checked_mul(rustix::param::page_size() as u64)
 }
 
+/// Always None: nobody is asked.
 #[cfg(not(unix))]
-fn installed_memory() -> Option<u64> {
+pub fn installed_memory() -> Option<u64> {
     None
 }
 
+/// The lowest memory limit of this process' control groups; None if they have none.
 #[cfg(target_os = "linux")]
-fn group_limit() -> Option<u64> {
+pub fn group_limit() -> Option<u64> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let groups = read(Path::new("/proc/self/cgroup"))?;
     let mounts = read(Path::new("/proc/self/mountinfo"))?;
     cgroup::lowest_limit(&groups, &mounts, &read)
 }
 
+/// Always None: control groups are Linux's.
 #[cfg(not(target_os = "linux"))]
-fn group_limit() -> Option<u64> {
+pub fn group_limit() -> Option<u64> {
     None
 }
 
