@@ -2,6 +2,7 @@
 //! A verb's file holds its flags, which clap fills, and what is done with them; flags that need more than a look become
 //! settings first. Verbs know nothing of each other.
 
+mod bench;
 mod build;
 mod convert;
 mod estimate;
@@ -33,6 +34,7 @@ pub enum Verb {
     Reorder(reorder::Flags),
     Sample(sample::Flags),
     Walk(walk::Flags),
+    Bench(bench::Flags),
 }
 
 /// How a verb ended that did what it was asked to.
@@ -57,6 +59,7 @@ impl Verb {
             Verb::Reorder(flags) => reorder::run(&flags, interruption),
             Verb::Sample(flags) => sample::run(&flags),
             Verb::Walk(flags) => walk::run(&flags),
+            Verb::Bench(flags) => bench::run(&flags, interruption),
         }
     }
 }

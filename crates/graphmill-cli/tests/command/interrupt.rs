@@ -71,3 +71,15 @@ fn an_interrupted_conversion_leaves_nothing_behind() {
     assert_eq!((code, stderr.as_str()), (Some(1), "error: cancelled; nothing was written\n"));
     assert_eq!(shell.everything(), before);
 }
+
+#[test]
+fn an_interrupted_benchmark_leaves_no_unfinished_input_behind() {
+    let shell = Shell::new();
+    std::fs::create_dir(shell.path("work")).unwrap();
+    let child = start(&shell, "bench walks --size medium --work work");
+    send(&child, libc::SIGINT);
+    let (code, stderr) = finish(child);
+    let expected = "error: cancelled; finished inputs stay in the folder of --work, nothing else\n";
+    assert_eq!((code, stderr.as_str()), (Some(1), expected));
+    assert_eq!(shell.everything(), [shell.path("work")]);
+}

@@ -9,7 +9,7 @@ fn every_verb_has_a_help_that_ends_in_an_example() {
     let shell = Shell::new();
     let verbs = [
         "", "build", "inspect", "estimate", "verify", "generate", "convert", "reorder", "sample",
-        "walk",
+        "walk", "bench",
     ];
     for verb in verbs {
         let said = shell.run(&format!("{verb} --help"));
