@@ -54,12 +54,14 @@ def install_torch_sparse(folder: Path) -> None:
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "this_environment.pth").write_text(sysconfig.get_path("purelib"))
     pip = [str(python_of(folder)), "-m", "pip", "install", "--quiet"]
-    run([*pip, "--upgrade", "setuptools<81", "wheel", "ninja", "scipy"])
+    run([*pip, "--upgrade", "setuptools<81", "wheel", "scipy"])
     print("compiling torch-sparse, about ten minutes on two cores", flush=True)
     compiled = ["torch-scatter", "torch-sparse"]
-    # Where ninja is not found on the path, one file is compiled after the other.
-    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    run([*pip, "--no-deps", "--no-build-isolation", *compiled], FORCE_ONLY_CPU=1, PATH=path)
+    # They compile one file after the other, ninja or not, unless they are told otherwise.
+    settings = folder / "compile.cfg"
+    settings.write_text(f"[build_ext]\nparallel = {os.cpu_count() or 1}\n")
+    command = [*pip, "--no-deps", "--no-build-isolation", *compiled]
+    run(command, FORCE_ONLY_CPU=1, DIST_EXTRA_CONFIG=settings)
     write_down(folder, recipe)
 
 
