@@ -6,29 +6,18 @@ its figures are held against.
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 
+from benchmarks import compiled_programs
 from benchmarks.child import Command
 
 #: Random lists of a round, and rounds, of which the best counts; they are those of the program.
 LISTS, ROUNDS = 200_000, 7
-ROOT = Path(__file__).parents[1]
 
 
 def compiled() -> str:
     """The program, compiled anew where the sources have changed."""
-    command = ["cargo", "build", "--release", "--locked", "--message-format", "json"]
-    example = ["--package", "graphmill-sample", "--example", "list_speed"]
-    done = subprocess.run([*command, *example], cwd=ROOT, stdout=subprocess.PIPE, check=True)
-    messages = map(json.loads, done.stdout.splitlines())
-    [program] = [
-        message["executable"]
-        for message in messages
-        if message["reason"] == "compiler-artifact" and message["target"]["name"] == "list_speed"
-    ]
-    return str(program)
+    return compiled_programs.example("graphmill-sample", "list_speed")
 
 
 def read_lists(program: str, graph: Path, residency: str) -> Command:
