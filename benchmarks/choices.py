@@ -39,13 +39,18 @@ def add_choices(
 
 def add_places(parser: argparse.ArgumentParser) -> None:
     """Add the work folder and the command."""
+    add_work(parser)
+    parser.add_argument("--command", default="graphmill", help="the command; the one on the path")
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """Add the work folder."""
     parser.add_argument(
         "--work",
         type=Path,
         default=Path(__file__).parent / "data",
         help="where inputs and peers are kept; benchmarks/data by default",
     )
-    parser.add_argument("--command", default="graphmill", help="the command; the one on the path")
 
 
 def positive(text: str) -> int:

@@ -10,7 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import features, ingest, orders, sampling, stores, topology, training
+from benchmarks import features, ingest, kernels, orders, sampling, stores, topology, training
 from benchmarks.training_inputs import largest_papers
 from benchmarks.whole import LARGEST_PAPERS, add_run_arguments, run_all
 
@@ -21,6 +21,7 @@ SECTIONS = {
     "features": features,
     "orders": orders,
     "topology": topology,
+    "kernels": kernels,
     "training": training,
 }
 

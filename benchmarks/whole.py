@@ -103,7 +103,8 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     if unknown := sorted({*again, *only} - set(chosen)):
         raise SystemExit(f"{', '.join(unknown)} is not among {', '.join(chosen)}")
     check_peers(arguments, [sections[name] for name in chosen])
-    graphmill, folder = Graphmill(arguments.command), arguments.folder or default(arguments.size)
+    arguments.folder = arguments.folder or default(arguments.size)
+    graphmill, folder = Graphmill(arguments.command), arguments.folder
     for place in (folder, work):
         place.mkdir(parents=True, exist_ok=True)
     about = described(folder, arguments.size, work, graphmill)
@@ -206,7 +207,8 @@ def defaults(section: Section) -> argparse.Namespace:
 def choices(section: Section, arguments: argparse.Namespace, size: Size) -> argparse.Namespace:
     """A section's own defaults, with those of the run's choices that it knows."""
     own = defaults(section)
-    wanted = {"scale": size.scale, "work": arguments.work, "command": arguments.command}
+    shared = ("work", "command", "folder")
+    wanted = {"scale": size.scale, **{name: getattr(arguments, name) for name in shared}}
     if size.repeats is not None:
         wanted["repeats"] = size.repeats
     for name, value in wanted.items():
