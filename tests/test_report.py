@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.reporting import readme, recorded
+from benchmarks.reporting import kernel_table, readme, recorded
 from benchmarks.reporting.page import page
 
 RECORDED = Path(__file__).parent / "recorded_run"
@@ -236,6 +236,61 @@ def test_a_section_that_was_left_out_is_told(tmp_path: Path) -> None:
     (folder / "training.json").unlink()
     rows = Page(page(recorded.read(folder))).rows["What did not work"]
     assert ["training", "everything", "-", "not measured in this run"] in rows
+
+
+def with_counts(folder: Path, instructions: dict[str, float], baseline: Any) -> Page:
+    """The page of the recorded run once instructions were counted in it, too."""
+    shutil.copytree(RECORDED, folder)
+    about = json.loads((folder / "machine.json").read_text())
+    about["sections"].insert(-1, "kernels")
+    (folder / "machine.json").write_text(json.dumps(about))
+    content = json.loads((folder / "orders.json").read_text())
+    content["result"] = {
+        "rustc": "rustc 1.0",
+        "valgrind": "valgrind-3.0",
+        "absent": {} if instructions else {"valgrind": "install valgrind"},
+        "instructions": instructions,
+        "spread": dict.fromkeys(instructions, 0.00012),
+        "baseline": baseline,
+        "musts": [],
+    }
+    (folder / "kernels.json").write_text(json.dumps(content | {"section": "kernels"}))
+    return Page(page(recorded.read(folder)))
+
+
+def test_counts_stand_beside_those_of_an_earlier_run(tmp_path: Path) -> None:
+    now, then = {"edge": 110.0, "new": 2.54}, {"edge": 100.0, "gone": 7.0}
+    versions = {"rustc": "rustc 0.9", "valgrind": "valgrind-2.0"}
+    shown = with_counts(tmp_path / "run", now, {"run": "before", **versions, "instructions": then})
+    rows = shown.rows[kernel_table.TITLE]
+    assert rows == [
+        ["kernel", "now", "then", "change", "spread of two"],
+        ["edge", "110.0", "100.0", "+10.00%", "0.012%"],
+        ["new", "2.5", "-", "-", "0.012%"],
+        ["gone", "-", "7.0", "-", "-"],
+    ]
+    [reading] = [words for words in shown.within("p") if words.startswith(kernel_table.READING)]
+    for word in ("rustc 1.0", "valgrind-3.0", "before", "rustc 0.9", "valgrind-2.0"):
+        assert word in reading
+    first = with_counts(tmp_path / "first", now, None)
+    assert ["edge", "110.0", "-", "-", "0.012%"] in first.rows[kernel_table.TITLE]
+
+
+def test_a_run_without_counts_has_no_table_of_them(shown: Page, tmp_path: Path) -> None:
+    # A run from before there were counts does not list them, so nothing is missing from it.
+    assert kernel_table.TITLE not in shown.rows
+    assert "kernels" not in [row[0] for row in shown.rows["What did not work"]]
+    absent = with_counts(tmp_path / "run", {}, None)
+    assert kernel_table.TITLE not in absent.rows
+    reason = ["kernels", "not installed", "valgrind", "install valgrind"]
+    assert reason in absent.rows["What did not work"]
+
+
+@pytest.mark.parametrize(
+    "name", sorted(file.parent.name for file in recorded.RUNS.glob("*/report.html"))
+)
+def test_every_run_that_is_kept_has_a_page(name: str) -> None:
+    assert not Page(page(recorded.read(recorded.RUNS / name))).open
 
 
 def test_the_table_of_the_readme_is_rewritten_in_place(run: recorded.Run, tmp_path: Path) -> None:

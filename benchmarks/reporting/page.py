@@ -12,6 +12,7 @@ from typing import Any
 
 from benchmarks.curves import PACE_BY_MEMORY
 from benchmarks.reporting import charts, tables
+from benchmarks.reporting.kernel_table import kernel_table
 from benchmarks.reporting.recorded import Run, Target
 from benchmarks.reporting.style import STYLE
 from benchmarks.reporting.svg import element
@@ -167,6 +168,8 @@ def section(run: Run, name: str) -> str:
     parts = [element("p", html.escape(tables.section_words(file)), class_="remark")]
     for contest in run.contests(name):
         parts += [element("h4", html.escape(contest.title)), tables.contest_table(contest)]
+    if run.result(name).get("instructions"):
+        parts.append(kernel_table(run.result(name)))
     rows = [(path, told(value)) for path, value in run.figures(name)]
     if rows:
         parts += [element("h4", "Other figures"), tables.table(["", ""], rows, numbers=[1])]

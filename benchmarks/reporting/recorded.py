@@ -18,6 +18,8 @@ RUNS = Path(__file__).parents[1] / "runs"
 MACHINE = "machine.json"
 #: What a section holds beside figures of its own.
 COMMON = {"command", "scale", "repeats", "load", "contests", "absent", "musts", "curves", "lines"}
+#: What a section holds that counts instructions, beside the versions of what counted.
+COUNTS = {"instructions", "spread", "baseline"}
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,8 @@ class Run:
     def figures(self, section: str) -> Iterator[tuple[str, Any]]:
         """All other figures of a section, each with its path."""
         result = self.result(section)
-        yield from flat({name: result[name] for name in result if name not in COMMON}, "")
+        shown = COMMON | COUNTS
+        yield from flat({name: result[name] for name in result if name not in shown}, "")
         held = {contest.title for contest in self.contests(section)}
         contests = result.get("contests", {})
         yield from flat({title: contests[title] for title in contests if title not in held}, "")
