@@ -23,10 +23,11 @@ use std::time::Instant;
 
 const AFTER_HELP: &str = "\
 Seeds are nodes with neighbours in the direction followed, drawn at random. The first batch is not
-timed: it pays for the pages of the file that are not in memory yet.
+timed: it pays for the pages of the file that are not in memory yet. Some hundred batches of
+--warm-up show the pace of a long run, which reads a copy of the lists on huge pages.
 
 JSON keys: path, num_nodes, num_edges, direction, method, fanouts, replace, weighted, batch_size,
-batches, threads, seed, residency, announce, seconds, batches_per_second, edges_per_second,
+batches, warm_up, threads, seed, residency, announce, seconds, batches_per_second, edges_per_second,
 edges_per_batch, nodes_per_batch
 
 Example:
@@ -53,6 +54,9 @@ pub struct Flags {
     /// Number of batches to time
     #[arg(long, value_name = "N", default_value = "100", value_parser = counts::parse)]
     batches: u64,
+    /// Batches before the clock starts
+    #[arg(long, value_name = "N", default_value = "1", value_parser = counts::parse)]
+    warm_up: u64,
     /// Edges to follow: in as message passing does, or out
     #[arg(long, value_enum, default_value_t = Follow::In)]
     direction: Follow,
@@ -113,6 +117,7 @@ struct Measured {
     weighted: bool,
     batch_size: u64,
     batches: u64,
+    warm_up: u64,
     threads: usize,
     seed: u64,
     residency: &'static str,
@@ -170,9 +175,11 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
     let at_once = (1_u64 << 16).div_ceil(flags.batch_size).max(8 * threads as u64);
     let mut seconds = 0.0;
     let mut seeds = Vec::new();
-    let mut warm = false;
+    let mut warmed = 0;
     while batches < flags.batches {
-        let now = if warm { at_once.min(flags.batches - batches) } else { 1 };
+        let is_timed = warmed == flags.warm_up;
+        let left = if is_timed { flags.batches - batches } else { flags.warm_up - warmed };
+        let now = at_once.min(left);
         let count = now.checked_mul(flags.batch_size).filter(|&count| count < 1 << 40);
         let Some(count) = count else {
             bail!("batches of {} seeds do not fit into memory", flags.batch_size)
@@ -189,11 +196,12 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
             more_nodes += found.nodes.len() as u64;
             Ok::<(), sample::Error>(())
         })?;
-        if warm {
+        if is_timed {
             seconds += start.elapsed().as_secs_f64();
             (batches, edges, nodes) = (batches + now, edges + more_edges, nodes + more_nodes);
+        } else {
+            warmed += now;
         }
-        warm = true;
     }
     let a_batch = |count: u64| count as f64 / batches as f64;
     let a_second = |count: u64| count as f64 / f64::max(seconds, f64::MIN_POSITIVE);
@@ -208,6 +216,7 @@ fn measure(flags: &Flags) -> anyhow::Result<Measured> {
         weighted: flags.weighted,
         batch_size: flags.batch_size,
         batches,
+        warm_up: flags.warm_up,
         threads,
         seed: flags.seed,
         residency: graph.placement().name(),

@@ -46,6 +46,12 @@ fn what_is_sampled_depends_on_the_seed_alone() {
         assert_eq!(counts(&alone), counts(&read_otherwise), "{more}");
         assert_eq!(read_otherwise["residency"], residency, "{more}");
     }
+    for warm_up in [0, 70] {
+        let warmed = run(&format!("--threads 2 --warm-up {warm_up}"));
+        assert_eq!((&warmed["warm_up"], &warmed["batches"]), (&warm_up.into(), &40.into()));
+        // Seeds are drawn for the batches before, too, so that others are timed.
+        assert_ne!(counts(&alone), counts(&warmed));
+    }
     let labor = run("--threads 1 --method labor");
     assert!(labor["nodes_per_batch"].as_f64() < alone["nodes_per_batch"].as_f64());
 }
