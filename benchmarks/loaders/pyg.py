@@ -10,8 +10,8 @@ from benchmarks.loaders.loader import NO_GROUP, Loader
 from benchmarks.peers.pyg import ENDS_OF_HOPS, Installed
 from benchmarks.training_inputs import Prepared
 
-# Workers gather rows too: where the process that trains does it, as is PyG's default, batches come more slowly (4.0 a
-# second instead of 4.7 from memory, 2.8 instead of 2.9 from the large dataset).
+# Workers gather rows too: where the process that trains does it, as is PyG's default, batches came more slowly
+# in the one run that had both (2026-11-16: 4.0 a second, not 4.7, from memory; 2.8, not 2.9, from the large dataset).
 CODE = """
 import torch
 from torch_geometric.data import Data
