@@ -8,7 +8,8 @@
 //! and stops doing it after the first large block that is freed.
 //!
 //! A few of the blocks that were freed last are kept: touching a new page takes a microsecond or two, which for the lists
-//! of a batch is as long as sampling some of them.
+//! of a batch is as long as sampling some of them. A list that grows takes one of those too, for the same reason: copying
+//! its pages is cheaper than touching as many new ones.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Mutex;
@@ -85,10 +86,15 @@ fn mapping_size(size: usize) -> usize {
     size.checked_next_multiple_of(step).unwrap_or(size)
 }
 
+/// One of the blocks that were kept, if one has this size of mapping.
+fn kept_block(size: usize) -> Option<*mut u8> {
+    KEPT.try_lock().ok()?.take(size)
+}
+
 /// A block with any content, or a null pointer; and whether it is new, so that its content is zero.
 fn mapped(size: usize) -> (*mut u8, bool) {
     let size = mapping_size(size);
-    if let Some(block) = KEPT.try_lock().ok().and_then(|mut kept| kept.take(size)) {
+    if let Some(block) = kept_block(size) {
         return (block, false);
     }
     let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -148,33 +154,41 @@ unsafe impl GlobalAlloc for LargeBlocks {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        match (is_large(layout.size(), layout.align()), is_large(size, layout.align())) {
+        let fresh = match (is_large(layout.size(), layout.align()), is_large(size, layout.align()))
+        {
             // SAFETY: the caller's promise, for a block of the heap that stays one.
-            (false, false) => unsafe { System.realloc(block, layout, size) },
+            (false, false) => return unsafe { System.realloc(block, layout, size) },
             (true, true) => {
                 let (before, after) = (mapping_size(layout.size()), mapping_size(size));
                 if before == after {
                     return block;
                 }
-                // SAFETY: the block is a whole mapping of this size; pages move, so nothing is copied.
-                let moved =
-                    unsafe { libc::mremap(block.cast(), before, after, libc::MREMAP_MAYMOVE) };
-                if moved == libc::MAP_FAILED { std::ptr::null_mut() } else { moved.cast() }
+                let Some(kept) = kept_block(after) else {
+                    // SAFETY: the block is a whole mapping of this size; pages move, so nothing is copied.
+                    let moved =
+                        unsafe { libc::mremap(block.cast(), before, after, libc::MREMAP_MAYMOVE) };
+                    return if moved == libc::MAP_FAILED {
+                        std::ptr::null_mut()
+                    } else {
+                        moved.cast()
+                    };
+                };
+                kept
             }
             _ => {
                 // SAFETY: the caller promises that the new size, rounded up to the alignment, does not overflow.
                 let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
                 // SAFETY: the size is not zero, as the caller promises.
-                let fresh = unsafe { self.alloc(new) };
-                if !fresh.is_null() {
-                    // SAFETY: both are as long as the smaller of the two, and a new block overlaps no other.
-                    unsafe { fresh.copy_from_nonoverlapping(block, layout.size().min(size)) };
-                    // SAFETY: the caller's promise; its content is in the new block.
-                    unsafe { self.dealloc(block, layout) };
-                }
-                fresh
+                unsafe { self.alloc(new) }
             }
+        };
+        if !fresh.is_null() {
+            // SAFETY: both are as long as the smaller of the two, and a block that was nobody's overlaps no other.
+            unsafe { fresh.copy_from_nonoverlapping(block, layout.size().min(size)) };
+            // SAFETY: the caller's promise; its content is in the new block.
+            unsafe { self.dealloc(block, layout) };
         }
+        fresh
     }
 }
 
@@ -241,6 +255,29 @@ mod tests {
                 block.write_bytes(9, size);
                 LargeBlocks.dealloc(block, layout);
             }
+        }
+    }
+
+    #[test]
+    fn a_block_that_grows_or_shrinks_takes_one_that_was_kept() {
+        let layout = |size| Layout::from_size_align(size, 8).unwrap();
+        for (before, after) in [(3 * LARGE, 13 * LARGE), (13 * LARGE, 3 * LARGE)] {
+            // Another test may take the kept block first, or hold the lock; not every time.
+            let is_taken = (0..100).any(|_| {
+                // SAFETY: sizes are not zero, places are within the blocks, and each is freed with its last layout.
+                unsafe {
+                    let block = LargeBlocks.alloc(layout(before));
+                    let kept = LargeBlocks.alloc(layout(after));
+                    kept.write_bytes(9, after);
+                    block.write_bytes(7, before);
+                    LargeBlocks.dealloc(kept, layout(after));
+                    let moved = LargeBlocks.realloc(block, layout(before), after);
+                    assert!((0..before.min(after)).all(|place| *moved.add(place) == 7));
+                    LargeBlocks.dealloc(moved, layout(after));
+                    moved == kept
+                }
+            });
+            assert!(is_taken, "{before} {after}");
         }
     }
 
