@@ -196,8 +196,10 @@ def commit() -> str | None:
     found = told_by(["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"])
     if not found:
         return None
-    changed = told_by(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no"])
-    return f"{found}+" if changed else found
+    # What was measured does not differ because a run is gone on with.
+    but_runs = ["--", ".", ":!benchmarks/runs"]
+    status = ["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no", *but_runs]
+    return f"{found}+" if told_by(status) else found
 
 
 def told_by(command: list[str]) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import whole
+from benchmarks import machine, whole
 from benchmarks.child import Command, CommandFailed, measure
 from benchmarks.curves import Curve
 from benchmarks.graphmill_command import Graphmill
@@ -200,6 +202,28 @@ def test_a_run_tells_the_machine_and_what_surrounds_a_section(
         "machine.json",
         "only.json",
     ]
+
+
+def test_a_clone_is_changed_by_its_files_and_not_by_the_runs_in_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=nobody", "-c", "user.email=nobody@localhost")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True)
+
+    code, run = tmp_path / "code.py", tmp_path / "benchmarks" / "runs" / "machine.json"
+    run.parent.mkdir(parents=True)
+    for file in (code, run):
+        file.write_text("before")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "all")
+    monkeypatch.setattr(machine, "ROOT", tmp_path)
+    clean = machine.commit()
+    run.write_text("after")
+    assert machine.commit() == clean
+    code.write_text("after")
+    assert machine.commit() == f"{clean}+"
 
 
 @pytest.mark.parametrize(
