@@ -37,7 +37,10 @@ def run_lines(
     lines: Mapping[str, Callable[[AnyBench], None]],
     bench_in: Callable[[Path], AnyBench],
 ) -> dict[str, Any]:
-    """Every line that was asked for, then the targets; `bench_in` is given a folder that is theirs alone."""
+    """Every line that was asked for, then the targets; `bench_in` is given a folder that is theirs alone.
+
+    A whole run wants to know what there is after each line, and gives a function for it with the arguments.
+    """
     load = os.getloadavg()[0]
     lines_found: dict[str, dict[str, Any]] = {}
     # Two runs at a time measure nothing, but must not take each other's files away.
@@ -47,23 +50,25 @@ def run_lines(
             f"{graphmill.version()}; medians of {arguments.repeats}, in turns, {CORES} of "
             f"{os.cpu_count()} cores each; load {load:.1f} when it began"
         )
+        common = {
+            "command": graphmill.version(),
+            "scale": arguments.scale,
+            "repeats": arguments.repeats,
+            "load": load,
+            "absent": bench.absent,
+            "lines": lines_found,
+        }
         for line in arguments.lines:
             before = found(bench)
             lines[line](bench)
             lines_found[line] = merged_lines.index(found(bench), before)
+            if after_line := getattr(arguments, "after_line", None):
+                after_line({**common, **found(bench)})
     scale = arguments.scale
     if bench.musts:
         note = "" if scale == "full" else f" (targets are for --scale full, this is {scale})"
         musts.show(bench.musts, note)
-    return {
-        "command": graphmill.version(),
-        "scale": scale,
-        "repeats": arguments.repeats,
-        "load": load,
-        "absent": bench.absent,
-        **found(bench),
-        "lines": lines_found,
-    }
+    return {**common, **found(bench)}
 
 
 def found(bench: Bench) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A whole run: every section at one size, each into a file of its own beside a description of the machine.
 
-A run that was interrupted goes on where it stopped: a section whose file is there is not measured again. Sections are
-given from outside; it must not know what they measure.
+A run that was interrupted goes on where it stopped: what a section's file holds is not measured again, and it is
+written anew after every line. Sections are given from outside; it must not know what they measure.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
     about = described(folder, arguments.size, work, graphmill)
     # The report keeps to their order, which goes from files to training.
     about["sections"] = chosen
+    about["lines"] = {name: lines_of(defaults(sections[name])) for name in chosen}
     write(folder / MACHINE, about)
     failed = []
     for name in only:
@@ -122,21 +123,17 @@ def run_all(arguments: argparse.Namespace, sections: Mapping[str, Section]) -> N
         if lines is not None:
             own.lines = lines
         print(f"\n=== {name} ===", flush=True)
-        record = surrounded(sections[name], own, work)
-        about["versions"] = machine.versions(graphmill, work / "peers")
-        write(folder / MACHINE, about)
-        kept = {key: about["versions"][key] for key in ("graphmill", "commit")}
-        if "failure" in record:
-            failed.append(f"{name}: {record['failure']}")
-            # What was measured before is better than nothing.
-            if earlier:
-                continue
-        else:
-            for line in record["result"].get("lines", {}).values():
-                line |= {"begun": record["begun"], **kept}
-            if "lines" in earlier:
-                record["result"] = merged(earlier, record["result"])
-        write(file, {"section": name, "size": arguments.size, **kept, **record})
+        keeper = Keeper(file, about, earlier, Surroundings(work), graphmill)
+        own.after_line = keeper.keep_result
+        try:
+            keeper.keep_result(sections[name].run(own))
+        except (OSError, RuntimeError, SubprocessError, SystemExit) as error:
+            failure = f"{type(error).__name__}: {error}"
+            print(f"  failed: {failure}", flush=True)
+            failed.append(f"{name}: {failure}")
+            # What was measured before it failed is better than nothing.
+            if not is_measured(file):
+                keeper.keep({"failure": failure})
     print(f"\nraw numbers: {folder}\nthe report of them: python -m benchmarks.report {folder}")
     if failed:
         raise SystemExit("\n".join(failed))
@@ -151,6 +148,12 @@ def lines_by_section(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
+def lines_of(own: argparse.Namespace) -> list[str]:
+    """The lines of a section, if it has any."""
+    lines: list[str] = getattr(own, "lines", [])
+    return lines
+
+
 def lines_to_measure(
     section: str,
     own: argparse.Namespace,
@@ -159,7 +162,7 @@ def lines_to_measure(
     again: list[str] | None,
 ) -> list[str] | None:
     """The lines of a section that are missing or wanted again; None if it has none and is to be measured whole."""
-    known: list[str] = getattr(own, "lines", [])
+    known = lines_of(own)
     if unknown := sorted({*only, *(again or [])} - set(known)):
         raise SystemExit(
             f"{section}: {', '.join(unknown)} is not among its lines: {', '.join(known) or 'it has none'}"
@@ -237,25 +240,57 @@ def chosen_peers(wanted: str, known: list[str]) -> list[str]:
     return [name for name in known if name in wanted.split(",")]
 
 
-def surrounded(section: Section, own: argparse.Namespace, work: Path) -> dict[str, Any]:
-    """What a section found, or why it failed; beside it the page cache, the load and the disk around it."""
-    begun, start = now(), time.perf_counter()
-    load, cached, counted = os.getloadavg()[0], machine.page_cache(), machine.disk_counters(work)
-    try:
-        found: dict[str, Any] = {"result": section.run(own)}
-    except (OSError, RuntimeError, SubprocessError, SystemExit) as error:
-        found = {"failure": f"{type(error).__name__}: {error}"}
-        print(f"  failed: {found['failure']}", flush=True)
-    after = machine.disk_counters(work)
-    return {
-        "begun": begun,
-        "seconds": time.perf_counter() - start,
-        "load_before": load,
-        "page_cache_bytes": {"before": cached, "after": machine.page_cache()},
-        # Of everybody on this machine, and making the inputs included.
-        "disk": counted and after and {key: after[key] - counted[key] for key in counted},
-        **found,
-    }
+@dataclass(frozen=True)
+class Keeper:
+    """Writes what a section has found so far, beside the lines that earlier runs of it left."""
+
+    file: Path
+    about: dict[str, Any]
+    earlier: Mapping[str, Any]
+    surroundings: Surroundings
+    graphmill: Graphmill
+
+    def keep_result(self, result: dict[str, Any]) -> None:
+        """Some of its lines, or all that it found."""
+        self.about["versions"] = machine.versions(self.graphmill, self.surroundings.work / "peers")
+        for line in result.get("lines", {}).values():
+            # Those before it have theirs already.
+            line |= {"begun": self.surroundings.begun, **self.version, **line}
+        has_lines = "lines" in self.earlier
+        self.keep({"result": merged(self.earlier, result) if has_lines else result})
+
+    def keep(self, found: Mapping[str, Any]) -> None:
+        """A result or a failure."""
+        write(self.file.with_name(MACHINE), self.about)
+        content = {"section": self.file.stem, "size": self.about["size"], **self.version}
+        write(self.file, {**content, **self.surroundings.until_now(), **found})
+
+    @property
+    def version(self) -> dict[str, Any]:
+        """What is measured."""
+        return {key: self.about["versions"][key] for key in ("graphmill", "commit")}
+
+
+class Surroundings:
+    """The page cache, the load and the disk around a section that begins now."""
+
+    def __init__(self, work: Path) -> None:
+        """Look at them."""
+        self.begun, self.start, self.work = now(), time.perf_counter(), work
+        self.load, self.cached = os.getloadavg()[0], machine.page_cache()
+        self.counted = machine.disk_counters(work)
+
+    def until_now(self) -> dict[str, Any]:
+        """What they were before, and what has become of them."""
+        before, after = self.counted, machine.disk_counters(self.work)
+        return {
+            "begun": self.begun,
+            "seconds": time.perf_counter() - self.start,
+            "load_before": self.load,
+            "page_cache_bytes": {"before": self.cached, "after": machine.page_cache()},
+            # Of everybody on this machine, and making the inputs included.
+            "disk": before and after and {key: after[key] - before[key] for key in before},
+        }
 
 
 def now() -> str:

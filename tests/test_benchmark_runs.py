@@ -159,6 +159,25 @@ def test_a_line_that_is_measured_again_replaces_itself_alone(
             whole.run_all(asked(*small, "--again", wrong), sections)
 
 
+def test_lines_before_one_that_fails_are_kept(
+    asked: Callable[..., argparse.Namespace], tmp_path: Path
+) -> None:
+    def fails_in_the_second(arguments: argparse.Namespace) -> dict[str, Any]:
+        arguments.after_line(lined(argparse.Namespace(lines=["warm"])))
+        raise OSError("no disk here")
+
+    section = Lined(fails_in_the_second)
+    with pytest.raises(SystemExit, match="first: OSError: no disk here"):
+        whole.run_all(asked("--size", "small"), {"first": section})
+    assert [*told(tmp_path, "first")["result"]["lines"]] == ["warm"]
+    assert "failure" not in told(tmp_path, "first")
+    assert told(tmp_path, "machine")["lines"] == {"first": ["warm", "cold"]}
+    # Gone on with, it measures what is missing alone.
+    section.measure = lined
+    whole.run_all(asked("--size", "small"), {"first": section})
+    assert told(tmp_path, "first")["result"]["contests"] == {"warm: rows": 1, "cold: rows": 1}
+
+
 def test_a_section_tells_which_line_left_what(
     asked: Callable[..., argparse.Namespace], tmp_path: Path
 ) -> None:
@@ -177,6 +196,8 @@ def test_a_section_tells_which_line_left_what(
         bench.musts.append(Must("cold, fast", 3.0, at_least=2.0))
 
     arguments = argparse.Namespace(work=tmp_path, lines=["cold", "warm"], scale="full", repeats=1)
+    kept: list[dict[str, Any]] = []
+    arguments.after_line = lambda result: kept.append(copy.deepcopy(result))
     graphmill = Graphmill(asked().command)
     result = run_lines(arguments, graphmill, {"warm": warm, "cold": cold}, lambda _: Bench())
     assert result["contests"] == {"cold: rows": 2, "warm: rows": 1}
@@ -184,6 +205,10 @@ def test_a_section_tells_which_line_left_what(
         "cold": {"contests": ["cold: rows"], "musts": ["cold, fast"], "curves": []},
         "warm": {"contests": ["warm: rows"], "musts": [], "curves": []},
     }
+    # After each line what there is so far.
+    assert [[*found["lines"]] for found in kept] == [["cold"], ["cold", "warm"]]
+    assert kept[0]["contests"] == {"cold: rows": 2}
+    assert kept[1] == result
 
 
 def test_a_run_tells_the_machine_and_what_surrounds_a_section(

@@ -238,6 +238,22 @@ def test_a_section_that_was_left_out_is_told(tmp_path: Path) -> None:
     assert ["training", "everything", "-", "not measured in this run"] in rows
 
 
+def test_a_line_that_was_left_out_is_told(tmp_path: Path) -> None:
+    folder = shutil.copytree(RECORDED, tmp_path / "run")
+    machine, file = folder / "machine.json", folder / "sampling.json"
+    about, content = json.loads(machine.read_text()), json.loads(file.read_text())
+    machine.write_text(json.dumps(about | {"lines": {"sampling": ["warm", "cold"]}}))
+    content["result"]["lines"] = {"warm": {"graphmill": "9.9", "commit": "abc"}}
+    file.write_text(json.dumps(content))
+    run = recorded.read(folder)
+    # The README's table asks for this too.
+    assert run.left_out == ["sampling:cold"]
+    shown = Page(page(run))
+    row = ["sampling", "line cold", "-", "not measured in this run"]
+    assert row in shown.rows["What did not work"]
+    assert "left out of this run: sampling:cold;" in next(shown.within("p"))
+
+
 def with_counts(folder: Path, instructions: dict[str, float], baseline: Any) -> Page:
     """The page of the recorded run once instructions were counted in it, too."""
     shutil.copytree(RECORDED, folder)

@@ -69,6 +69,8 @@ def verdict(run: Run) -> str:
     met, short = (sum(target.met is wanted for target in targets) for wanted in (True, False))
     open_ = len(targets) - met - short
     words = f"{met} of {len(targets)} targets are met, {short} short, {open_} not measured"
+    if left_out := run.left_out:
+        words += f"; left out of this run: {', '.join(left_out)}"
     if run.size == "small":
         words += (
             "; this is a small run, which tries the benchmark itself: the targets are for medium"

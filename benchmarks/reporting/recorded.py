@@ -93,8 +93,15 @@ class Run:
 
     @property
     def left_out(self) -> list[str]:
-        """Sections of which nothing is there yet."""
-        return [name for name in self.machine["sections"] if name not in self.sections]
+        """Sections of which nothing is there yet, and lines as `section:line`."""
+        found = []
+        for section in self.machine["sections"]:
+            if section not in self.sections:
+                found.append(section)
+            elif there := self.result(section).get("lines"):
+                lines = self.machine.get("lines", {}).get(section, [])
+                found += [f"{section}:{line}" for line in lines if line not in there]
+        return found
 
     def result(self, section: str) -> dict[str, Any]:
         """What a section found; nothing where it failed."""
@@ -144,7 +151,10 @@ class Run:
     def failures(self) -> list[tuple[str, str, str, str]]:
         """Section, what, who, and why: everything that was not measured."""
         unmeasured = "not measured in this run"
-        found = [(section, "everything", "-", unmeasured) for section in self.left_out]
+        found = []
+        for name in self.left_out:
+            section, _, line = name.partition(":")
+            found.append((section, f"line {line}" if line else "everything", "-", unmeasured))
         for section, file in self.sections.items():
             if "failure" in file:
                 found.append((section, "everything", "-", file["failure"]))
