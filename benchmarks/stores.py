@@ -81,6 +81,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
             at_most=16.0,
             unit="MiB",
         ),
+        Must("views: opening one", found["views"].get("open_ms"), at_most=5.0, unit="ms"),
+        *(
+            Must(f"verify, {each['file']}: speed over cat", each["ratio"], at_least=0.8)
+            for each in found["verify"]
+        ),
     ]
     note = "" if arguments.scale == "full" else " (targets are for --scale full)"
     musts.show(targets, note)
