@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -330,6 +331,31 @@ def test_the_table_of_the_readme_is_rewritten_in_place(run: recorded.Run, tmp_pa
             assert len(found) == must["headline"]
             if found and must["measured"] is not None:
                 assert close(found[0][1].split()[0], must["measured"])
+    contests = raw()["training"]["result"]["contests"]
+    [contest] = [held for title, held in contests.items() if title.startswith("memory")]
+    for share in (100, 50, 25):
+        said = contest[f"graphmill, {share}%"]["told"]
+        pace = median(each["stats"]["bytes_read"] / each["seconds"] for each in said)
+        [row] = [row for row in rows if row[:2] == [f"{share}", "graphmill"]]
+        assert close(row[3].split()[0], pace / 1e9)
+    # Who was killed has read nothing that was told, and peers have all in memory.
+    assert all(row[3] == "" for row in rows if row[1].startswith("graphbolt"))
+
+
+def test_the_readme_tells_how_busy_the_disk_was(tmp_path: Path) -> None:
+    folder = shutil.copytree(RECORDED, tmp_path / "run")
+    file = folder / "training.json"
+    content = json.loads(file.read_text())
+    contests = content["result"]["contests"]
+    [contest] = [held for title, held in contests.items() if title.startswith("memory")]
+    once = contest["graphmill, 25%"]["told"][0]
+    stats = {"bytes_read": 3 * 10**9}
+    contest["graphmill, 25%"]["told"] = [
+        {**once, "seconds": seconds, "stats": {**stats, "device_utilisation": busy}}
+        for seconds, busy in ((1.0, 0.2), (2.0, 0.97), (3.0, 0.98))
+    ]
+    file.write_text(json.dumps(content))
+    assert readme.disk_words(recorded.read(folder), "graphmill, 25%") == "1.50 GB/s, 97% busy"
 
 
 def test_a_machine_that_tells_little_is_described_as_far_as_it_goes(tmp_path: Path) -> None:

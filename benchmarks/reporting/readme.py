@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 
 from benchmarks.curves import PACE_BY_MEMORY
 from benchmarks.reporting.recorded import Run, figure
@@ -29,14 +30,27 @@ def block(run: Run) -> str:
         lines.append("")
     for curve in run.curves():
         if curve["title"] == PACE_BY_MEMORY:
-            lines += [f"| {curve['x']} | who | {curve['y']} |", "|--:|---|--:|"]
+            lines += [f"| {curve['x']} | who | {curve['y']} | disk |", "|--:|---|--:|---|"]
             for series in curve["series"]:
                 for point in series["points"]:
                     pace = "failed" if point["y"] is None else figure(point["y"])
                     share = f"{point['x']:.0f}" if point["x"] else "-"
-                    lines.append(f"| {share} | {series['name']} | {pace} |")
+                    disk = disk_words(run, f"{series['name']}, {share}%")
+                    lines.append(f"| {share} | {series['name']} | {pace} | {disk} |")
             lines += ["", curve["remark"], ""]
     return "\n".join(lines)
+
+
+def disk_words(run: Run, name: str) -> str:
+    """How much a contestant read, and how busy the disk was meanwhile: whether it was what it waited for."""
+    for contest in run.contests("training"):
+        if said := contest.contestants.get(name, {}).get("told"):
+            pace = median(each["stats"]["bytes_read"] / each["seconds"] for each in said)
+            # Runs of older versions do not tell.
+            busy = [each["stats"].get("device_utilisation") for each in said]
+            told = "" if None in busy else f", {median(busy):.0%} busy"
+            return f"{figure(pace / 1e9)} GB/s{told}"
+    return ""
 
 
 def versions(run: Run) -> str:
