@@ -20,6 +20,7 @@ pub struct StoredOffsets<'a> {
     is_packed: bool,
     bytes: PageBuffer,
     window: PackedWindow,
+    values: Vec<u64>,
 }
 
 impl<'a> StoredOffsets<'a> {
@@ -32,6 +33,7 @@ impl<'a> StoredOffsets<'a> {
             is_packed: lists.is_packed(),
             bytes: PageBuffer::new(if lists.is_packed() { 0 } else { PIECE as usize * 8 }),
             window: PackedWindow::new(),
+            values: Vec::new(),
         }
     }
 
@@ -54,7 +56,7 @@ impl<'a> StoredOffsets<'a> {
 
     /// Hands over some of them, a few thousand at a time.
     pub fn read(&mut self, range: Range<u64>, mut take: impl FnMut(&[u64])) -> Result<()> {
-        let mut values = Vec::new();
+        let mut values = std::mem::take(&mut self.values);
         let mut first = range.start;
         while first < range.end {
             let some = first..range.end.min((first / PIECE + 1) * PIECE);
@@ -70,6 +72,7 @@ impl<'a> StoredOffsets<'a> {
             }
             take(&values);
         }
+        self.values = values;
         Ok(())
     }
 

@@ -7,11 +7,13 @@ use super::{Digests, Fault, Report};
 use crate::Result;
 use graphmill_disk::{PageBuffer, Pread, ReadAt, pool};
 use graphmill_format::{Section, digest};
-use std::cell::Cell;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes that are read, digested and checked together; divides a block.
 const PIECE: usize = 1 << 18;
+/// Most blocks that a thread takes at a time.
+const MOST_AT_A_TIME: u64 = 16;
 
 /// A piece of a section, as a check sees it.
 pub(super) struct Piece<'a> {
@@ -21,11 +23,15 @@ pub(super) struct Piece<'a> {
     /// Position of the first byte in the section.
     pub start: u64,
     pub bytes: &'a [u8],
-    /// What a check wants to remember until the next piece that its thread reads.
-    pub memory: &'a Cell<u64>,
 }
 
 impl Piece<'_> {
+    /// The numbers of its elements in the section.
+    pub fn elements(&self) -> Range<u64> {
+        let width = self.section.element.width();
+        self.start / width..(self.start + self.bytes.len() as u64) / width
+    }
+
     /// A fault at element `index` of the piece.
     pub fn fault(&self, index: usize, problem: String) -> Fault {
         let width = self.section.element.width();
@@ -51,11 +57,6 @@ impl<'a> BlockReader<'a> {
         Ok(BlockReader { file, digests, pool: pool()? })
     }
 
-    /// The threads that read.
-    pub fn pool(&self) -> &'static rayon::ThreadPool {
-        self.pool
-    }
-
     /// Reads every block of a section; `check` finds what is wrong inside, digests find the rest.
     pub fn check(
         &self,
@@ -63,8 +64,19 @@ impl<'a> BlockReader<'a> {
         report: &mut Report,
         check: impl Fn(&Piece) -> Result<Option<Fault>> + Sync,
     ) -> Result<()> {
+        self.check_with(section, report, || (), |piece, ()| check(piece))
+    }
+
+    /// The same for a check that keeps something from one piece to the next that its thread reads; `keep` makes it.
+    pub fn check_with<Kept>(
+        &self,
+        section: &Section,
+        report: &mut Report,
+        keep: impl Fn() -> Kept + Sync,
+        check: impl Fn(&Piece, &mut Kept) -> Result<Option<Fault>> + Sync,
+    ) -> Result<()> {
         let expected = self.digests.map(|digests| digests.of(section));
-        let one_block = |buffer: &mut PageBuffer, memory: &Cell<u64>, index: u64| -> Result<_> {
+        let one_block = |(buffer, kept): &mut (PageBuffer, Kept), index: u64| -> Result<_> {
             let range = digest::block_range(section, index);
             let mut digester = digest::BlockDigester::default();
             let mut inside = None;
@@ -76,7 +88,7 @@ impl<'a> BlockReader<'a> {
                 }
                 if inside.is_none() {
                     let start = start - section.offset;
-                    inside = check(&Piece { file: self.file, section, start, bytes, memory })?;
+                    inside = check(&Piece { file: self.file, section, start, bytes }, kept)?;
                 }
             }
             // A block is one digest's worth of bytes, and never empty.
@@ -91,26 +103,39 @@ impl<'a> BlockReader<'a> {
             Ok(damaged.into_iter().chain(inside).collect::<Vec<Fault>>())
         };
         let count = digest::block_count(section.length());
+        let found = self.in_turns(count, || (PageBuffer::new(PIECE), keep()), one_block)?;
+        found.into_iter().flatten().for_each(|fault| report.add(fault));
+        Ok(())
+    }
+
+    /// Calls `each` with every number below `count`, on all threads; what it gives comes back in the order of the numbers.
+    ///
+    /// A thread takes some that follow each other, so that what it keeps of one is of use for the next, and few enough that
+    /// the file is read nearly in order.
+    pub fn in_turns<Kept, Found: Send>(
+        &self,
+        count: u64,
+        keep: impl Fn() -> Kept + Sync,
+        each: impl Fn(&mut Kept, u64) -> Result<Found> + Sync,
+    ) -> Result<Vec<Found>> {
+        let threads = self.pool.current_num_threads() as u64;
+        let at_a_time = (count / (4 * threads)).clamp(1, MOST_AT_A_TIME);
         let next = AtomicU64::new(0);
-        // One buffer per thread, and blocks by turns, so that the file is read nearly in order.
-        let found = self.pool.broadcast(|_| -> Result<Vec<(u64, Vec<Fault>)>> {
-            let mut buffer = PageBuffer::new(PIECE);
-            let memory = Cell::new(0);
-            let mut found = Vec::new();
+        let found = self.pool.broadcast(|_| -> Result<Vec<(u64, Found)>> {
+            let (mut kept, mut found) = (keep(), Vec::new());
             loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
+                let first = next.fetch_add(at_a_time, Ordering::Relaxed);
+                if first >= count {
                     return Ok(found);
                 }
-                let faults = one_block(&mut buffer, &memory, index)?;
-                if !faults.is_empty() {
-                    found.push((index, faults));
+                for number in first..count.min(first + at_a_time) {
+                    found.push((number, each(&mut kept, number)?));
                 }
             }
         });
-        let mut found = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
-        found.sort_by_key(|(index, _)| *index);
-        found.into_iter().flat_map(|(_, faults)| faults).for_each(|fault| report.add(fault));
-        Ok(())
+        let found: Vec<_> = found.into_iter().collect::<Result<_>>()?;
+        let mut found: Vec<(u64, Found)> = found.into_iter().flatten().collect();
+        found.sort_unstable_by_key(|(number, _)| *number);
+        Ok(found.into_iter().map(|(_, found)| found).collect())
     }
 }

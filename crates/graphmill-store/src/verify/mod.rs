@@ -6,6 +6,7 @@
 mod blocks;
 mod dataset;
 mod ids;
+mod list_starts;
 mod lists;
 mod names;
 mod packed;

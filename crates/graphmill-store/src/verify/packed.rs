@@ -2,18 +2,15 @@
 //! plain sections would have to hold.
 
 use super::blocks::BlockReader;
-use super::lists::visit_starts;
+use super::list_starts::ListStarts;
 use super::{Fault, Report, values};
 use crate::Result;
-use crate::stored_offsets::StoredOffsets;
 use graphmill_disk::ReadAt;
 use graphmill_format::packed::{
     BLOCK, ENTRY_LENGTH, PackedWindow, TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
 };
 use graphmill_format::{DirectionSections, GraphLayout, Section, content};
-use std::cell::Cell;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Values that are checked together.
 const VALUES: u64 = 64 * VALUES_PER_ENTRY;
@@ -29,7 +26,8 @@ pub(super) fn check_offsets(
     report: &mut Report,
 ) -> Result<()> {
     let (count, num_edges) = (layout.num_nodes + 1, layout.num_edges);
-    check(reader, section, count, report, |first, offsets, before| {
+    let nothing = || ();
+    check(reader, section, count, report, nothing, |first, offsets, before, ()| {
         let previous = before.unwrap_or(0);
         if let Some(at) = content::first_bad_offset(previous, offsets, num_edges) {
             let before = if at == 0 { previous } else { offsets[at - 1] };
@@ -56,7 +54,9 @@ pub(super) fn check_neighbours(
     report: &mut Report,
 ) -> Result<()> {
     let num_nodes = layout.num_nodes;
-    check(reader, &sections.neighbours, layout.num_edges, report, |first, ids, before| {
+    let (section, num_edges) = (&sections.neighbours, layout.num_edges);
+    let keep = || ListStarts::new(reader.file, sections, num_nodes);
+    check(reader, section, num_edges, report, keep, |first, ids, before, starts| {
         if let Some(at) = ids.iter().position(|&id| id >= num_nodes) {
             let expected = format!("0 to {}", num_nodes.saturating_sub(1));
             return Ok(Some((at, format!("found neighbour {}, expected {expected}", ids[at]))));
@@ -67,9 +67,7 @@ pub(super) fn check_neighbours(
         let predecessor = |at: usize| if at == 0 { before } else { Some(ids[at - 1]) };
         let descends = |at: usize| predecessor(at).is_some_and(|before| ids[at] < before);
         let mut descents: Vec<usize> = (0..ids.len()).filter(|&at| descends(at)).collect();
-        let mut offsets = StoredOffsets::new(reader.file, sections, num_nodes);
-        let positions = first..first + ids.len() as u64;
-        visit_starts(&mut offsets, positions, &Cell::new(0), |starts, first| {
+        starts.visit(first..first + ids.len() as u64, |starts| {
             let is_start = |at: &usize| starts.binary_search(&(first + *at as u64)).is_ok();
             descents.retain(|at| !is_start(at));
         })?;
@@ -84,44 +82,33 @@ pub(super) fn check_neighbours(
 
 /// What a piece of a sequence was found to be.
 struct Found {
-    number: u64,
     /// The bytes after the directory that it takes; None if that cannot be known.
     blocks: Option<Range<u64>>,
     faults: Vec<Fault>,
 }
 
 /// Reads a packed section, its digests first and then its values, which `inside` checks with the number of the first of
-/// them and the value before it.
-fn check(
+/// them, the value before it, and what its thread keeps.
+fn check<Kept>(
     reader: &BlockReader,
     section: &Section,
     count: u64,
     report: &mut Report,
-    inside: impl Fn(u64, &[u64], Option<u64>) -> Result<Wrong> + Sync,
+    keep: impl Fn() -> Kept + Sync,
+    inside: impl Fn(u64, &[u64], Option<u64>, &mut Kept) -> Result<Wrong> + Sync,
 ) -> Result<()> {
     reader.check(section, report, values::nothing)?;
-    let next = AtomicU64::new(0);
-    let pieces = count.div_ceil(VALUES);
-    let found = reader.pool().broadcast(|_| -> Result<Vec<Found>> {
-        let mut found = Vec::new();
-        let mut window = PackedWindow::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= pieces {
-                return Ok(found);
-            }
-            found.push(check_piece(reader, section, count, number, &mut window, &inside)?);
-        }
-    });
-    let mut found =
-        found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect::<Vec<_>>();
-    found.sort_by_key(|piece| piece.number);
+    let keep = || (PackedWindow::new(), keep());
+    let found = reader.in_turns(count.div_ceil(VALUES), keep, |(window, kept), number| {
+        let inside = |first, values: &[u64], before| inside(first, values, before, kept);
+        check_piece(reader, section, count, number, window, inside)
+    })?;
     let mut end = Some(0);
-    for piece in found {
+    for (piece, number) in found.into_iter().zip(0..) {
         if let (Some(end), Some(blocks)) = (end, &piece.blocks)
             && blocks.start != end
         {
-            let entry = piece.number * (VALUES / VALUES_PER_ENTRY) * ENTRY_LENGTH;
+            let entry = number * (VALUES / VALUES_PER_ENTRY) * ENTRY_LENGTH;
             let problem = format!("found blocks from byte {}, expected {end}", blocks.start);
             let (at, what) = (section.offset + entry, format!("{section} directory"));
             report.add(fault(reader, at..at + ENTRY_LENGTH, what, problem));
@@ -139,7 +126,7 @@ fn check_piece(
     count: u64,
     number: u64,
     window: &mut PackedWindow,
-    inside: &(impl Fn(u64, &[u64], Option<u64>) -> Result<Wrong> + Sync),
+    inside: impl FnOnce(u64, &[u64], Option<u64>) -> Result<Wrong>,
 ) -> Result<Found> {
     let size = (count, section.length());
     let range = number * VALUES..count.min((number + 1) * VALUES);
@@ -152,7 +139,7 @@ fn check_piece(
     {
         window.read(index..index + 1, |value| before = Some(value));
     }
-    let mut found = Found { number, blocks: None, faults: Vec::new() };
+    let mut found = Found { blocks: None, faults: Vec::new() };
     let sequence = if window.fill(size, range.clone(), read)? { window.sequence() } else { None };
     let Some(sequence) = sequence else {
         let at = section.offset + range.start / VALUES_PER_ENTRY * ENTRY_LENGTH;

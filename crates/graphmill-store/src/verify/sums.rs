@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::blocks::Piece;
-use super::lists::Lists;
+use super::list_starts::ListStarts;
 use super::values::aligned;
 use crate::Result;
 use graphmill_disk::ReadAt;
@@ -11,7 +11,7 @@ use graphmill_format::Section;
 /// Compares the sums of a piece with the weights, which are read once more; offsets have been found sound.
 pub(super) fn check_sums(
     piece: &Piece,
-    lists: Lists<'_>,
+    starts: &mut ListStarts<'_>,
     weights: &Section,
 ) -> Result<Option<Fault>> {
     let Some(sums) = aligned::<f64>(piece.bytes) else { return Ok(None) };
@@ -22,11 +22,7 @@ pub(super) fn check_sums(
     if piece.start > 0 {
         piece.file.read_exact_at(piece.section.offset + piece.start - 8, &mut before)?;
     }
-    let mut starts = Vec::new();
-    lists.visit_starts(piece, sums.len(), |found, first| {
-        starts.extend(found.iter().map(|start| start.wrapping_sub(first) as usize));
-    })?;
-    let mut starts = starts.into_iter().peekable();
+    let mut starts = starts.places(piece.elements())?.into_iter().peekable();
     let mut sum = f64::from_le_bytes(before);
     for (at, (&found, weight)) in sums.iter().zip(bytes.chunks_exact(4)).enumerate() {
         while starts.next_if(|&start| start <= at).is_some() {
