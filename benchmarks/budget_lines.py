@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from statistics import median
 
 from benchmarks import rates
 from benchmarks.child import CORES
 from benchmarks.contest import MIB, Contestant, Outcome
-from benchmarks.curves import PACE_BY_MEMORY, Curve, Point, Series
+from benchmarks.curves import LATER, PACE_BY_MEMORY, Curve, Point, Series
 from benchmarks.machine import memory_info
 from benchmarks.measure import memory_group
 from benchmarks.training_bench import TrainingBench, check_sizes
@@ -17,6 +19,8 @@ from benchmarks.training_lines import limit_for, ours_within
 
 #: Percent of the dataset.
 SHARES = (100, 50, 25, 10)
+#: With less than this, the same is read for every batch, so as few batches as peers make tell what many would.
+ENOUGH = 25
 
 
 def memory(bench: TrainingBench) -> None:
@@ -35,27 +39,36 @@ def memory(bench: TrainingBench) -> None:
             if group is None:
                 bench.skip(title, "no cgroup can be made here")
                 return
-            [ours] = ours_within(bench, prepared, group, percent)
+            batches = None if percent >= ENOUGH else bench.inputs.scale.peer_batches
+            [ours] = ours_within(bench, prepared, group, percent, batches)
             contestants[percent] = replace(ours, name=f"graphmill, {percent}%")
         outcomes = bench.hold(title, "batches", list(contestants.values()))
     check_sizes(outcomes)
-    points = [
-        point(outcomes[contestants[percent].name], percent, limit_for(bench, prepared, percent))
-        if percent in contestants
-        else Point(percent, None, f"the machine has only {there / MIB:,.0f} MiB")
-        for percent in SHARES
-    ]
-    bench.curves.append(memory_curve(bench, prepared, points))
+    series: dict[str, list[Point]] = {"graphmill": [], LATER: []}
+    for percent in SHARES:
+        if percent in contestants:
+            outcome = outcomes[contestants[percent].name]
+            note = outcome.failure or f"{limit_for(bench, prepared, percent) / MIB:,.0f} MiB"
+            paces = (rates.rate(outcome), later(outcome))
+        else:
+            note, paces = f"the machine has only {there / MIB:,.0f} MiB", (None, None)
+        for points, pace in zip(series.values(), paces, strict=True):
+            points.append(Point(percent, pace, note))
+    bench.curves.append(memory_curve(bench, prepared, series))
 
 
-def point(outcome: Outcome, percent: int, limit: int) -> Point:
-    """Our pace with a share of the dataset as memory."""
-    return Point(percent, rates.rate(outcome), outcome.failure or f"{limit / MIB:,.0f} MiB")
+def later(outcome: Outcome) -> float | None:
+    """The median of the paces after the first quarter of the batches; None if somebody failed."""
+    if outcome.failure is not None:
+        return None
+    return median(rates.told(run)["steady"] for run in outcome.runs)
 
 
-def memory_curve(bench: TrainingBench, prepared: Prepared, ours: list[Point]) -> Curve:
+def memory_curve(
+    bench: TrainingBench, prepared: Prepared, ours: Mapping[str, list[Point]]
+) -> Curve:
     """Ours by what it may take; peers, which have everything in memory, by what they did take."""
-    series = [Series("graphmill", ours)]
+    series = [Series(name, points) for name, points in ours.items()]
     for name, outcome in bench.unlimited.items():
         held = max((run.peak_resident for run in outcome.runs), default=0)
         took = outcome.failure or f"{held / MIB:,.0f} MiB held"
@@ -67,7 +80,8 @@ def memory_curve(bench: TrainingBench, prepared: Prepared, ours: list[Point]) ->
         series=series,
         remark=(
             f"{prepared.rows:,} nodes, {prepared.bytes / 1e9:,.2f} GB with plain lists; {bench.shape}, "
-            f"{CORES} threads. graphmill: cold, in a cgroup of this size, page cache included. Peers: "
+            f"{CORES} threads. graphmill: cold, in a cgroup of this size, page cache included, from the opening on; "
+            "what memory has room for is read first, so that a long epoch goes as its later part does. Peers: "
             "everything in memory, no limit, at what they took."
         ),
     )

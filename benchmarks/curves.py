@@ -12,6 +12,8 @@ from typing import Any
 
 #: The title of the curve that a report begins with.
 PACE_BY_MEMORY = "Pace by memory"
+#: Its series of our pace once memory is filled and windows are long.
+LATER = "graphmill, after the first quarter of the batches"
 
 
 @dataclass(frozen=True)

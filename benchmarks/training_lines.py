@@ -145,11 +145,16 @@ def disk_part(outcome: Outcome) -> dict[str, float]:
 
 
 def ours_within(
-    bench: TrainingBench, prepared: Prepared, group: Path, percent: int = QUARTER
+    bench: TrainingBench,
+    prepared: Prepared,
+    group: Path,
+    percent: int = QUARTER,
+    batches: int | None = None,
 ) -> list[Contestant]:
-    """We, from a cold dataset."""
-    memory = memory_for(prepared, percent)
-    commands = bench.ours.limited(prepared, bench.inputs.scale.batch, bench.kept, group, memory)
+    """We, from a cold dataset; as many batches as it has seeds for, unless fewer are asked for."""
+    memory, scale = memory_for(prepared, percent), bench.inputs.scale
+    number = (scale.batch, batches or scale.batches)
+    commands = bench.ours.limited(prepared, *number, bench.kept, group, memory)
     return bench.contestants(commands, [prepared.dataset], bench.check(prepared), cold=True)
 
 

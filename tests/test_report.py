@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.curves import LATER, PACE_BY_MEMORY
 from benchmarks.reporting import kernel_table, readme, recorded
 from benchmarks.reporting.page import page
 
@@ -337,9 +338,30 @@ def test_the_table_of_the_readme_is_rewritten_in_place(run: recorded.Run, tmp_pa
         said = contest[f"graphmill, {share}%"]["told"]
         pace = median(each["stats"]["bytes_read"] / each["seconds"] for each in said)
         [row] = [row for row in rows if row[:2] == [f"{share}", "graphmill"]]
-        assert close(row[3].split()[0], pace / 1e9)
+        assert close(row[4].split()[0], pace / 1e9)
     # Who was killed has read nothing that was told, and peers have all in memory.
-    assert all(row[3] == "" for row in rows if row[1].startswith("graphbolt"))
+    assert all(row[4] == "" for row in rows if row[1].startswith("graphbolt"))
+
+
+def test_the_readme_tells_our_later_pace_beside_the_whole(tmp_path: Path) -> None:
+    folder = shutil.copytree(RECORDED, tmp_path / "run")
+    file = folder / "training.json"
+    content = json.loads(file.read_text())
+    [curve] = [it for it in content["result"]["curves"] if it["title"] == PACE_BY_MEMORY]
+    curve["series"] = [each for each in curve["series"] if each["name"] != LATER]
+    paces = {100: 33.3, 50: None}
+    points = [{"x": share, "y": pace, "note": ""} for share, pace in paces.items()]
+    curve["series"].append({"name": LATER, "points": points})
+    file.write_text(json.dumps(content))
+    told = readme.block(recorded.read(folder))
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in told.splitlines()]
+    assert {row[0]: row[3] for row in rows if row[1:2] == ["graphmill"]} == {
+        "100": "33.3",
+        "50": "failed",
+        "25": "",
+        "10": "",
+    }
+    assert LATER not in told
 
 
 def test_the_readme_tells_how_busy_the_disk_was(tmp_path: Path) -> None:

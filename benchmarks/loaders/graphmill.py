@@ -26,9 +26,10 @@ tell(nodes, marks, stats=loader.stats())
 # By the clock from the opening on. The lists are copied to memory out of the budget, since the page cache would have no
 # room for them beside it. After each batch a look at what the process holds and has read, which takes microseconds.
 LIMITED = """
+from itertools import islice
 import torch, graphmill as gm
 
-path, batch, split, kept, group, memory = sys.argv[1:]
+path, batch, batches, split, kept, group, memory = sys.argv[1:]
 # Threads of torch belong to the process and not to the data.
 torch.ones(1 << 20).sum()
 
@@ -43,7 +44,8 @@ start = time.perf_counter()
 moments = [look()]
 ds = gm.open(path, memory=int(memory), residency="ram")
 loader = gm.NeighborLoader(ds, FANOUTS, int(batch), split, columns=["x"], seed=0)
-last, nodes, marks = drain(loader, lambda batch: moments.append(look()) or len(batch.n_id), start)
+some = islice(loader, int(batches))
+last, nodes, marks = drain(some, lambda batch: moments.append(look()) or len(batch.n_id), start)
 tell(nodes, marks, stats=loader.stats(), budget=ds.memory, moments=moments)
 """
 
@@ -76,8 +78,8 @@ class Ours(Loader):
         return {self.name: self.program(RESIDENT + KEEP, *arguments)}
 
     def limited(
-        self, prepared: Prepared, batch: int, kept: Path, group: Path, memory: int
+        self, prepared: Prepared, batch: int, batches: int, kept: Path, group: Path, memory: int
     ) -> Mapping[str, Command]:
         """Make batches from a cold dataset in a cgroup, with so much memory for the loader."""
-        arguments = (prepared.dataset, batch, SEEDS, kept, group, memory)
+        arguments = (prepared.dataset, batch, batches, SEEDS, kept, group, memory)
         return {self.name: self.program(LIMITED + KEEP, *arguments)}

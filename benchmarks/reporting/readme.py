@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from statistics import median
 
-from benchmarks.curves import PACE_BY_MEMORY
+from benchmarks.curves import LATER, PACE_BY_MEMORY
 from benchmarks.reporting.recorded import Run, figure
 
 BEGIN = "<!-- benchmarks: written by python -m benchmarks.report, not by hand -->"
@@ -30,15 +30,26 @@ def block(run: Run) -> str:
         lines.append("")
     for curve in run.curves():
         if curve["title"] == PACE_BY_MEMORY:
-            lines += [f"| {curve['x']} | who | {curve['y']} | disk |", "|--:|---|--:|---|"]
-            for series in curve["series"]:
-                for point in series["points"]:
-                    pace = "failed" if point["y"] is None else figure(point["y"])
+            series = {each["name"]: each["points"] for each in curve["series"]}
+            later = {point["x"]: point["y"] for point in series.pop(LATER, [])}
+            lines += [f"| {curve['x']} | who | {curve['y']} | after a quarter of them | disk |"]
+            lines += ["|--:|---|--:|--:|---|"]
+            for name, points in series.items():
+                for point in points:
                     share = f"{point['x']:.0f}" if point["x"] else "-"
-                    disk = disk_words(run, f"{series['name']}, {share}%")
-                    lines.append(f"| {share} | {series['name']} | {pace} | {disk} |")
+                    paces = (point["y"], later.get(point["x"], "") if name == "graphmill" else "")
+                    told = " | ".join(map(pace_words, paces))
+                    disk = disk_words(run, f"{name}, {share}%")
+                    lines.append(f"| {share} | {name} | {told} | {disk} |")
             lines += ["", curve["remark"], ""]
     return "\n".join(lines)
+
+
+def pace_words(pace: float | str | None) -> str:
+    """A pace, or why there is none."""
+    if isinstance(pace, str):
+        return pace
+    return "failed" if pace is None else figure(pace)
 
 
 def disk_words(run: Run, name: str) -> str:
