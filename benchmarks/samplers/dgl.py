@@ -25,8 +25,8 @@ def walk(starts):
     return dgl.sampling.node2vec_random_walk(graph, starts, P, Q, LENGTH)
 
 walk(starts[:1000])
-walks, seconds = timed(lambda: walk(starts))
-tell(len(starts) * LENGTH, seconds, starts=len(starts))
+walks, calls, seconds = repeated(lambda _: walk(starts))
+tell(len(starts) * calls * LENGTH, seconds, starts=len(starts))
 np.save(kept, walks[:KEPT].numpy())
 """
 

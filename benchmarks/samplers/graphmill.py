@@ -61,9 +61,8 @@ else:
     graph, (p, q) = gm.Graph(path), (1.0, 1.0) if kind == "uniform" else (P, Q)
     work = lambda seed: graph.walk(starts, LENGTH, p=p, q=q, seed=seed)
 work(0)
-rounds = 3
-rows, seconds = timed(lambda: [work(seed) for seed in range(1, 1 + rounds)][-1])
-amount = len(starts) * rounds * (1 if kind == "onehop" else LENGTH)
+rows, calls, seconds = repeated(work)
+amount = len(starts) * calls * (1 if kind == "onehop" else LENGTH)
 tell(amount, seconds, starts=len(starts))
 np.save(kept, rows[:KEPT])
 """

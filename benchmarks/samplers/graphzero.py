@@ -26,8 +26,8 @@ def work(starts):
 
 starts = starts[: 2000 if kind == "node2vec" else None]
 work(starts[:1000] if kind == "node2vec" else starts)
-rows, seconds = timed(lambda: work(starts))
-tell(len(starts) * (1 if kind == "onehop" else LENGTH), seconds, starts=len(starts))
+rows, calls, seconds = repeated(lambda _: work(starts))
+tell(len(starts) * calls * (1 if kind == "onehop" else LENGTH), seconds, starts=len(starts))
 np.save(kept, np.asarray(rows)[:KEPT])
 """
 

@@ -59,8 +59,8 @@ except ImportError:
     import torch_cluster
     walk = lambda starts: torch.ops.torch_cluster.random_walk(rowptr, col, starts, LENGTH, 1.0, 1.0)[0]
 walk(starts[:1000])
-walks, seconds = timed(lambda: walk(starts))
-tell(len(starts) * LENGTH, seconds, starts=len(starts))
+walks, calls, seconds = repeated(lambda _: walk(starts))
+tell(len(starts) * calls * LENGTH, seconds, starts=len(starts))
 np.save(kept, walks[:KEPT].numpy())
 """
 

@@ -32,6 +32,14 @@ def timed(work):
     result = work()
     return result, time.perf_counter() - start
 
+# One call may take as long as the scheduler lets a thread wait, so calls go on for a while.
+def repeated(work, seconds=0.5):
+    start, calls = time.perf_counter(), 0
+    while calls == 0 or time.perf_counter() - start < seconds:
+        calls += 1
+        result = work(calls)
+    return result, calls, time.perf_counter() - start
+
 def tell(amount, seconds, **more):
     print(json.dumps(dict(amount=amount, seconds=seconds, **more)))
 """
