@@ -39,6 +39,7 @@ pub mod faults;
 pub mod free_space;
 #[cfg(target_os = "linux")]
 pub mod large_blocks;
+mod last_cache;
 pub mod memory;
 pub mod memory_copy;
 pub mod page_buffer;
@@ -62,6 +63,7 @@ pub use error::{Error, Result};
 pub use free_space::free_space;
 #[cfg(target_os = "linux")]
 pub use large_blocks::LargeBlocks;
+pub use last_cache::last_cache_bytes;
 pub use memory::{
     anonymous_memory, default_budget, file_memory, group_limit, installed_memory, machine_memory,
     peak_memory,

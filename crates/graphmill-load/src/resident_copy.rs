@@ -4,7 +4,7 @@
 
 use crate::Result;
 use crate::row_copy::RowCopy;
-use graphmill_disk::{PastCaches, prefetch};
+use graphmill_disk::{PastCaches, last_cache_bytes, prefetch};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Fewer bytes are copied faster than another thread wakes up.
@@ -15,8 +15,6 @@ const PORTION: usize = 256;
 const AHEAD: usize = 8 << 10;
 /// What the processor loads at once.
 const LINE: usize = 64;
-/// Results that no cache holds until somebody reads them are written past the caches.
-const BEYOND_CACHES: usize = 32 << 20;
 
 /// Copies row after row to `out`, whose rows are `delivered` bytes long; `row_at` gives the bytes of the n-th of them.
 ///
@@ -30,7 +28,8 @@ pub(crate) fn copy_rows<'a>(
     row_at: impl Fn(usize) -> &'a [u8] + Sync,
     go_on: impl Fn() -> bool + Sync,
 ) -> Result<Vec<std::ops::Range<usize>>> {
-    let is_streamed = how == RowCopy::Plain && out.len() >= BEYOND_CACHES;
+    // Results that no cache holds until somebody reads them are written past the caches.
+    let is_streamed = how == RowCopy::Plain && out.len() >= last_cache_bytes();
     let copy = |rows: std::ops::Range<usize>, out: &mut [u8]| -> usize {
         let past_caches = is_streamed.then(PastCaches::new);
         let distance = (AHEAD / delivered.max(1)).clamp(2, 32);
