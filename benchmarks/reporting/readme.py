@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.curves import LATER, PACE_BY_MEMORY
 from benchmarks.reporting.recorded import Run, figure
@@ -30,38 +31,42 @@ def block(run: Run) -> str:
         lines.append("")
     for curve in run.curves():
         if curve["title"] == PACE_BY_MEMORY:
-            series = {each["name"]: each["points"] for each in curve["series"]}
-            later = {point["x"]: point["y"] for point in series.pop(LATER, [])}
             lines += [f"| {curve['x']} | who | {curve['y']} | after a quarter of them | disk |"]
             lines += ["|--:|---|--:|--:|---|"]
-            for name, points in series.items():
-                for point in points:
+            for series in curve["series"]:
+                # That one is a column here.
+                for point in series["points"] if series["name"] != LATER else []:
+                    pace = "failed" if point["y"] is None else figure(point["y"])
                     share = f"{point['x']:.0f}" if point["x"] else "-"
-                    paces = (point["y"], later.get(point["x"], "") if name == "graphmill" else "")
-                    told = " | ".join(map(pace_words, paces))
-                    disk = disk_words(run, f"{name}, {share}%")
-                    lines.append(f"| {share} | {name} | {told} | {disk} |")
+                    said = told(run, f"{series['name']}, {share}%")
+                    further = f"{later_words(said)} | {disk_words(said)}"
+                    lines.append(f"| {share} | {series['name']} | {pace} | {further} |")
             lines += ["", curve["remark"], ""]
     return "\n".join(lines)
 
 
-def pace_words(pace: float | str | None) -> str:
-    """A pace, or why there is none."""
-    if isinstance(pace, str):
-        return pace
-    return "failed" if pace is None else figure(pace)
-
-
-def disk_words(run: Run, name: str) -> str:
-    """How much a contestant read, and how busy the disk was meanwhile: whether it was what it waited for."""
+def told(run: Run, name: str) -> list[dict[str, Any]]:
+    """What the runs of a contestant of the training section told; nothing where it failed or did not take part."""
     for contest in run.contests("training"):
         if said := contest.contestants.get(name, {}).get("told"):
-            pace = median(each["stats"]["bytes_read"] / each["seconds"] for each in said)
-            # Runs of older versions do not tell.
-            busy = [each["stats"].get("device_utilisation") for each in said]
-            told = "" if None in busy else f", {median(busy):.0%} busy"
-            return f"{figure(pace / 1e9)} GB/s{told}"
-    return ""
+            return list(said)
+    return []
+
+
+def later_words(said: list[dict[str, Any]]) -> str:
+    """The pace once memory is filled and windows are long."""
+    return figure(median(each["steady"] for each in said)) if said else ""
+
+
+def disk_words(said: list[dict[str, Any]]) -> str:
+    """How much a contestant read, and how busy the disk was meanwhile: whether it was what it waited for."""
+    if not said:
+        return ""
+    pace = median(each["stats"]["bytes_read"] / each["seconds"] for each in said)
+    # Runs of older versions do not tell.
+    busy = [each["stats"].get("device_utilisation") for each in said]
+    how_busy = "" if None in busy else f", {median(busy):.0%} busy"
+    return f"{figure(pace / 1e9)} GB/s{how_busy}"
 
 
 def versions(run: Run) -> str:
