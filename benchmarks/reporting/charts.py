@@ -39,12 +39,25 @@ def curve_chart(curve: dict[str, Any]) -> str:
         )
     parts.append(svg.text(curve["x"], WIDTH - RIGHT, height - 6, text_anchor="end", class_="axis"))
     for place, each in enumerate(series):
-        parts.append(drawn(each["points"], colour(place), across, up, below=place % 2 == 1))
+        below = has_figures_below(series, place)
+        parts.append(drawn(each["points"], colour(place), across, up, below=below))
     return figure_of(
         curve["title"],
         svg.picture(WIDTH, height, curve["title"], parts),
         legend([each["name"] for each in series]) + remarks(curve),
     )
+
+
+def has_figures_below(series: Sequence[Any], place: int) -> bool:
+    """Whether the figures of a series stand under its points: where another has points above them, they do."""
+    own = {point["x"]: point["y"] for point in series[place]["points"] if point["y"] is not None}
+    distances = [
+        point["y"] - own[point["x"]]
+        for number, each in enumerate(series)
+        for point in each["points"]
+        if number != place and point["x"] in own and point["y"] is not None
+    ]
+    return sum(distances) > 0 if distances else place % 2 == 1
 
 
 def horizontal(values: Sequence[float], series: Sequence[Any]) -> tuple[svg.Scale, list[float]]:
