@@ -54,7 +54,9 @@ fn naive(line: &str, delimiter: Delimiter, columns: EdgeColumns) -> Result<Optio
         if !zeros.bytes().all(|byte| byte == b'0') {
             return Err(());
         }
-        text.parse::<i128>().map_err(|_| ())
+        // What stands before the point may be left out, as in `.0`.
+        let nothing_before = matches!(text, "" | "-") && !zeros.is_empty();
+        if nothing_before { Ok(0) } else { text.parse::<i128>().map_err(|_| ()) }
     };
     let id = |column: usize| {
         whole(column)?
@@ -101,6 +103,7 @@ fn hostile_line() -> impl Strategy<Value = String> {
         1 => any::<i64>().prop_map(|id| id.to_string()),
         1 => any::<f32>().prop_map(|weight| weight.to_string()),
         1 => "[0-9]{14,20}",
+        1 => "-?[0-9]{0,2}\\.0{0,2}",
         1 => "[-+.eE0-9a-f\"]{0,6}",
     ];
     let between = prop_oneof![8 => Just(","), 1 => Just(", "), 1 => Just("\t"), 1 => Just(" "),
