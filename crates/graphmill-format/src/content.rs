@@ -3,6 +3,8 @@
 //! `verify` feeds them the pieces that it reads anyway; each returns the position of the first fault in the piece.
 //! They are branch-free inside, so that they run at the speed of memory, and look for the culprit only when there is one.
 
+use fearless_simd::{Level, Simd, dispatch};
+
 /// The first offset that is below its predecessor or above `limit`; `previous` is the last offset of the piece before.
 pub fn first_bad_offset(previous: u64, offsets: &[u64], limit: u64) -> Option<usize> {
     let &first = offsets.first()?;
@@ -32,6 +34,7 @@ impl NodeId for i32 {
     fn bits(self) -> u64 {
         i64::from(self) as u64
     }
+    #[inline(always)]
     fn any_bad(ids: &[Self], num_nodes: u64) -> bool {
         // Negative ids are 2^31 or more without their sign, and no valid i32 reaches that.
         let limit = num_nodes.min(1 << 31) as u32;
@@ -46,6 +49,7 @@ impl NodeId for i64 {
     fn bits(self) -> u64 {
         self as u64
     }
+    #[inline(always)]
     fn any_bad(ids: &[Self], num_nodes: u64) -> bool {
         let limit = num_nodes.min(1 << 63);
         ids.iter().fold(false, |bad, &id| bad | (id as u64 >= limit))
@@ -60,26 +64,40 @@ pub fn first_bad_id<T: NodeId>(ids: &[T], num_nodes: u64) -> Option<usize> {
     ids.iter().position(|id| id.id().is_none_or(|id| id >= num_nodes))
 }
 
+/// Ids that are counted at a time.
+const RUN: usize = 4096;
+
 /// How many ids are below their predecessor, or None if an id is negative or not below `num_nodes`.
+///
+/// Compiled for every width of registers, of which the widest that the processor has is used: with those that all of them
+/// have, counting takes a fifth of the time of verifying a graph.
 pub fn count_descents<T: NodeId>(ids: &[T], num_nodes: u64) -> Option<usize> {
-    // Short runs keep the counters as narrow as the ids and the second look in the nearest cache.
-    let run = |start: usize| {
-        let end = ids.len().min(start + 4097);
-        let pairs = ids[start + 1..end].iter().zip(&ids[start..end - 1]);
-        let descents = pairs.fold(0_u32, |count, (id, before)| count + u32::from(id < before));
-        if T::any_bad(&ids[start..end], num_nodes) { None } else { Some(descents as usize) }
-    };
-    match ids {
-        [] => Some(0),
-        [_] => {
-            if T::any_bad(ids, num_nodes) {
-                None
-            } else {
-                Some(0)
-            }
+    dispatch!(Level::new(), simd => simd.vectorize(
+        #[inline(always)]
+        || descents_by_runs(ids, num_nodes),
+    ))
+}
+
+/// Plain loops: what iterators of the library call may be compiled apart, for the narrowest registers.
+#[inline(always)]
+fn descents_by_runs<T: NodeId>(ids: &[T], num_nodes: u64) -> Option<usize> {
+    let mut descents = 0;
+    let mut start = 0;
+    while start < ids.len() {
+        // Short runs keep the counters as narrow as the ids and the second look in the nearest cache. Each begins with the
+        // last id of the one before.
+        let run = &ids[start.saturating_sub(1)..ids.len().min(start + RUN)];
+        if T::any_bad(run, num_nodes) {
+            return None;
         }
-        _ => (0..ids.len() - 1).step_by(4096).map(run).sum(),
+        let mut count = 0_u32;
+        for (id, before) in run[1..].iter().zip(run) {
+            count += u32::from(id < before);
+        }
+        descents += count as usize;
+        start += RUN;
     }
+    Some(descents)
 }
 
 /// The first weight that is negative, infinite or not a number.
