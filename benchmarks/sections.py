@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -42,7 +43,7 @@ def run_lines(
     A whole run wants to know what there is after each line, and gives a function for it with the arguments.
     """
     load = os.getloadavg()[0]
-    lines_found: dict[str, dict[str, Any]] = {}
+    lines_found: dict[str, Any] = {}
     # Two runs at a time measure nothing, but must not take each other's files away.
     with tempfile.TemporaryDirectory(prefix="out-", dir=arguments.work.absolute()) as out:
         bench = bench_in(Path(out))
@@ -59,9 +60,11 @@ def run_lines(
             "lines": lines_found,
         }
         for line in arguments.lines:
-            before = found(bench)
+            before, began = found(bench), time.perf_counter()
             lines[line](bench)
-            lines_found[line] = merged_lines.index(found(bench), before)
+            took = time.perf_counter() - began
+            # With the inputs that it made, so that whoever has an hour knows what to ask for.
+            lines_found[line] = {**merged_lines.index(found(bench), before), "seconds": took}
             if after_line := getattr(arguments, "after_line", None):
                 after_line({**common, **found(bench)})
     scale = arguments.scale

@@ -192,6 +192,7 @@ def test_a_section_tells_which_line_left_what(
         bench.results["warm: rows"] = 1
 
     def cold(bench: Bench) -> None:
+        time.sleep(0.05)
         bench.results["cold: rows"] = 2
         bench.musts.append(Must("cold, fast", 3.0, at_least=2.0))
 
@@ -201,7 +202,13 @@ def test_a_section_tells_which_line_left_what(
     graphmill = Graphmill(asked().command)
     result = run_lines(arguments, graphmill, {"warm": warm, "cold": cold}, lambda _: Bench())
     assert result["contests"] == {"cold: rows": 2, "warm: rows": 1}
-    assert result["lines"] == {
+    took = {name: line["seconds"] for name, line in result["lines"].items()}
+    assert took["cold"] >= 0.05
+    assert took["warm"] >= 0
+    assert {
+        name: {kind: line[kind] for kind in line if kind != "seconds"}
+        for name, line in result["lines"].items()
+    } == {
         "cold": {"contests": ["cold: rows"], "musts": ["cold, fast"], "curves": []},
         "warm": {"contests": ["warm: rows"], "musts": [], "curves": []},
     }
