@@ -27,6 +27,7 @@ impl FileDraft {
     pub fn begin(file_system: Arc<dyn FileSystem>, target: &Path, overwrite: bool) -> Result<Self> {
         let not_plain = || Error::NotAPlainName { name: target.display().to_string() };
         let name = target.file_name().ok_or_else(not_plain)?;
+        refuse_devices(target)?;
         let staging = Staging::acquire(file_system.clone(), folder_of(target), name)?;
         let draft = Self { file_system, staging, overwrite };
         draft.check_target()?;
@@ -62,6 +63,19 @@ impl FileDraft {
     }
 }
 
+/// A rename would put a file in the place of a pipe or a device, such as `/dev/stdout`, which others go on using.
+fn refuse_devices(target: &Path) -> Result<()> {
+    match std::fs::metadata(target) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            let reason = "it is a pipe or a device, which cannot be replaced; name a file";
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, reason);
+            Err(Error::io("replace", target, source))
+        }
+        // What is not there, or cannot be looked at, shows when the file is written.
+        _ => Ok(()),
+    }
+}
+
 fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -88,6 +102,31 @@ mod tests {
         draft.publish().unwrap();
         assert_eq!(std::fs::read(&target).unwrap(), b"new");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_devices_are_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.gl");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+        let link = folder.path().join("null.gl");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        for target in [&pipe, &link] {
+            let error = begin(target, true).unwrap_err().to_string();
+            assert!(error.contains("pipe or a device"), "{error}");
+        }
+        assert!(pipe.metadata().unwrap().file_type().is_fifo() && link.is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
     #[test]
