@@ -1,4 +1,4 @@
-//! Edges as text, `source,destination` on each line.
+//! Edges as text, `source,destination` on each line, with their weight and time where they have them.
 //! For generated graphs that other tools shall read, and for looking at a topology; chunks are
 //! formatted in parallel and written in order. It must not know where edges come from.
 
@@ -9,7 +9,8 @@ use graphmill_disk::{FileDraft, OutputFile, RealFileSystem};
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::edges::{Borrowed, EdgeStream};
+use crate::edges::{Borrowed, EdgeColumn, EdgeStream};
+use crate::number_text::{push_float, push_signed, push_unsigned};
 use crate::progress::{Observer, Stage};
 use crate::section_writer::SectionWriter;
 
@@ -25,22 +26,43 @@ pub fn write_edge_csv<S: EdgeStream + ?Sized>(
     observer: Option<Observer<'_>>,
 ) -> Result<u64> {
     let draft = FileDraft::begin(Arc::new(RealFileSystem), path, overwrite)?;
-    let length = write_csv_into(draft.file(), &Borrowed(source), header, observer)?;
+    let lines = EdgeLines { edges: &Borrowed(source), weights: None, times: None };
+    let length = write_csv_into(draft.file(), &lines, header, observer)?;
     draft.publish()?;
     Ok(length)
 }
 
+/// What becomes lines.
+pub(crate) struct EdgeLines<'a> {
+    pub(crate) edges: &'a dyn EdgeStream,
+    pub(crate) weights: Option<EdgeColumn<'a, f32>>,
+    pub(crate) times: Option<EdgeColumn<'a, i64>>,
+}
+
+impl EdgeLines<'_> {
+    /// The first line: columns of values can only be told apart by their names, so they always have
+    /// them.
+    fn header(&self, wanted: bool) -> &'static str {
+        match (self.weights.is_some(), self.times.is_some()) {
+            (true, true) => "source,destination,weight,time\n",
+            (true, false) => "source,destination,weight\n",
+            (false, true) => "source,destination,time\n",
+            (false, false) if wanted => "src,dst\n",
+            (false, false) => "",
+        }
+    }
+}
+
+/// Writes edges and their values as text, after the line `src,dst` if `header`; gives the bytes of it.
 pub(crate) fn write_csv_into(
     file: &dyn OutputFile,
-    source: &dyn EdgeStream,
+    source: &EdgeLines<'_>,
     header: bool,
     observer: Option<Observer<'_>>,
 ) -> Result<u64> {
     let mut text = SectionWriter::text(file);
-    if header {
-        text.write(b"src,dst\n")?;
-    }
-    let total = source.edge_count();
+    text.write(source.header(header).as_bytes())?;
+    let total = source.edges.edge_count();
     let pool = graphmill_disk::pool()?;
     let mut stage = Stage::new(observer, "writing lines", total);
     let mut chunks: Vec<Chunk> = Vec::new();
@@ -67,54 +89,48 @@ pub(crate) fn write_csv_into(
 struct Chunk {
     sources: Vec<u64>,
     destinations: Vec<u64>,
+    weights: Vec<f32>,
+    times: Vec<i64>,
     lines: Vec<u8>,
 }
 
 impl Chunk {
-    fn format(&mut self, source: &dyn EdgeStream, first: u64, end: u64) -> Result<()> {
+    fn format(&mut self, source: &EdgeLines<'_>, first: u64, end: u64) -> Result<()> {
         let length = (end - first) as usize;
         self.sources.resize(length, 0);
         self.destinations.resize(length, 0);
-        source.read(first, &mut self.sources, &mut self.destinations)?;
+        source.edges.read(first, &mut self.sources, &mut self.destinations)?;
+        if let Some(weights) = source.weights {
+            self.weights.resize(length, 0.0);
+            weights.read(first, &mut self.weights)?;
+        }
+        if let Some(times) = source.times {
+            self.times.resize(length, 0);
+            times.read(first, &mut self.times)?;
+        }
         self.lines.clear();
-        for (&source, &destination) in self.sources.iter().zip(&self.destinations) {
-            push_number(&mut self.lines, source);
+        for (at, (&from, &to)) in self.sources.iter().zip(&self.destinations).enumerate() {
+            push_unsigned(&mut self.lines, from);
             self.lines.push(b',');
-            push_number(&mut self.lines, destination);
+            push_unsigned(&mut self.lines, to);
+            if source.weights.is_some() {
+                self.lines.push(b',');
+                push_float(&mut self.lines, self.weights[at]);
+            }
+            if source.times.is_some() {
+                self.lines.push(b',');
+                push_signed(&mut self.lines, self.times[at]);
+            }
             self.lines.push(b'\n');
         }
         Ok(())
     }
 }
 
-fn push_number(text: &mut Vec<u8>, mut number: u64) {
-    // 2^64 has twenty digits.
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[start..]);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::generate::{EdgeSource, Rmat};
-
-    #[test]
-    fn numbers_read_as_the_library_writes_them() {
-        for number in [0, 7, 10, 99, 100, 12_345_678_901, u64::MAX] {
-            let mut text = Vec::new();
-            push_number(&mut text, number);
-            assert_eq!(text, number.to_string().as_bytes());
-        }
-    }
 
     #[test]
     fn every_edge_is_a_line_in_order() {

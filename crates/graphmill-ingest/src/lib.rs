@@ -40,6 +40,7 @@ mod lists;
 mod node_numbers;
 pub mod npy;
 mod npy_edges;
+mod number_text;
 mod numbering;
 mod pack;
 mod placement;
@@ -50,6 +51,7 @@ mod section_writer;
 mod shared_section;
 pub mod source;
 mod stored;
+mod table_csv;
 mod table_padding;
 mod table_writer;
 

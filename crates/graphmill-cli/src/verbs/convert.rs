@@ -22,12 +22,14 @@ use std::time::Instant;
 const AFTER_HELP: &str = "\
 Sources and their targets:
   .gl of graphmill or GraphZero   .gl, .npy (int64 [2, edges]), .csv
-  .gd of graphmill or GraphZero   .gd, .npy
+  .gd of graphmill or GraphZero   .gd, .npy, .csv (a line for each row)
   .npy                            .gd, or when it holds edges .gl, .csv
   text, .gz, .zst, .npz, Parquet  .gl when it holds edges, .gd when it holds rows
 
 What is not said is taken over from a .gl; plain edges become out-lists in id order. Rows are in the
-order of the ids unless a column is named id or node_id.
+order of the ids unless a column is named id or node_id. A .csv of edges has the columns source,
+destination, weight and time where there are weights or times; edge ids are not kept in it. A .csv
+of rows has no header, and numbers that read back to the same.
 
 Examples:
   graphmill convert edges.csv graph.gl --undirected --memory 512MiB
@@ -80,6 +82,10 @@ pub fn run(flags: &Flags, interruption: &Interruption) -> anyhow::Result<Outcome
     if report.skipped > 0 {
         let rows = counted(report.skipped, "row", "rows");
         output::complain(&format!("warning: {rows} of `{}` skipped\n", sources[0].display()));
+    }
+    if let Some(what) = report.left_out.filter(|_| !flags.work.quiet) {
+        let name = report.target.name();
+        output::complain(&format!("warning: {what} are left out: {name} has no place for them\n"));
     }
     if !flags.work.quiet {
         output::print(&format!(

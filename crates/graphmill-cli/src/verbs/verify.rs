@@ -48,7 +48,12 @@ pub fn run(flags: &Flags) -> anyhow::Result<Outcome> {
     } else {
         as_text(&report, elapsed, flags.quiet)
     })?;
-    Ok(if report.is_sound() { Outcome::Fine } else { Outcome::FaultsFound })
+    if report.is_sound() {
+        return Ok(Outcome::Fine);
+    }
+    let faults = counted(report.faults.len() as u64 + report.unlisted, "fault", "faults");
+    output::complain(&format!("error: {} has {faults}", flags.path.display()));
+    Ok(Outcome::FaultsFound)
 }
 
 fn as_text(report: &Report, elapsed: Duration, quiet: bool) -> String {

@@ -30,9 +30,28 @@ fn a_table_goes_to_graphzero_and_to_arrays_and_back() {
     shell.prepare("convert x.npy x.gd --quiet");
     shell.prepare("convert x.gd zero.gd --to graphzero --quiet");
     shell.prepare("convert zero.gd y.gd --quiet");
+    check("convert-table-csv", &shell.run("convert x.gd x.csv --memory 64MiB"));
+    shell.prepare("convert x.csv from-text.gd --quiet");
     let table = shell.read("set/x.1.gd");
     assert!(table == shell.read("x.gd"), "through .npy");
     assert!(table == shell.read("y.gd"), "through GraphZero's layout");
+    assert!(table == shell.read("from-text.gd"), "through text");
+}
+
+#[test]
+fn weights_and_times_go_to_text_and_back() {
+    let shell = Shell::new();
+    let lines = "source,destination,weight,time\n0,1,0.25,-7\n1,0,3,5\n1,2,1e-45,9\n";
+    std::fs::write(shell.path("edges.csv"), lines).unwrap();
+    let columns = "--weight-column weight --time-column time --quiet";
+    shell.prepare(&format!("convert edges.csv graph.gl {columns}"));
+    shell.prepare("convert graph.gl again.csv --quiet");
+    assert_eq!(String::from_utf8(shell.read("again.csv")).unwrap(), lines);
+    shell.prepare(&format!("convert again.csv again.gl {columns}"));
+    assert!(shell.read("graph.gl") == shell.read("again.gl"));
+    check("convert-left-out", &shell.run("convert graph.gl edges.npy --memory 64MiB"));
+    let quiet = shell.run("convert graph.gl zero.gl --to graphzero --quiet");
+    assert_eq!((quiet.stdout.as_str(), quiet.stderr.as_str()), ("", ""));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use graphmill_disk::{Budget, Reservation};
 
 use crate::source::TextCells;
+use crate::source::text::numbers;
 use crate::{Error, Result};
 
 /// The names go into the manifest, which stays small.
@@ -32,11 +33,12 @@ impl Classes {
         Ok(Classes { state: Mutex::new(state) })
     }
 
-    /// Appends a preliminary number for each cell; -1 for an empty one.
+    /// Appends a preliminary number for each cell; -1 for one that is missing.
     pub(super) fn encode(&self, cells: &TextCells, into: &mut Vec<u8>) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for cell in cells.iter() {
-            let known = if cell.is_empty() { Some(-1) } else { state.numbers.get(cell).copied() };
+            let missing = numbers::is_missing(cell.as_bytes());
+            let known = if missing { Some(-1) } else { state.numbers.get(cell).copied() };
             let number = match known {
                 Some(number) => number,
                 None => state.add(cell)?,

@@ -11,7 +11,7 @@ mod node_tables;
 mod options;
 mod reorder;
 mod report;
-mod scattered;
+pub(crate) mod scattered;
 mod sources;
 mod splits;
 mod waiting;
@@ -76,6 +76,7 @@ pub fn build_on(
     let budget = budget.unwrap_or_else(|| Budget::new(graphmill_disk::default_budget()));
     let sources = sources.clone().with_folder(options.input.format, &budget)?;
     check_names(&sources)?;
+    check_self_loops(&sources, options)?;
     refuse_sources_of_ours(folder, &sources)?;
     let writer = DatasetWriter::begin_on(file_system.clone(), folder, options.overwrite)?;
     Build { sources: &sources, options, budget: &budget, file_system: &file_system }.run(writer)
@@ -267,6 +268,16 @@ fn check_names(sources: &BuildSources<'_>) -> Result<()> {
         seen.push(name);
     }
     Ok(())
+}
+
+/// An edge that is added has no row in a table of edges.
+fn check_self_loops(sources: &BuildSources<'_>, options: &BuildOptions<'_>) -> Result<()> {
+    if !options.topology.add_self_loops || sources.edge_features.is_empty() {
+        return Ok(());
+    }
+    let problem = "an edge that is added has no features; leave out the features of edges or the \
+                   self loops, or add the loops and their features to the sources";
+    Err(Error::request("self loops", problem))
 }
 
 /// A build clears files of ours from its folder; a source among them would be lost.

@@ -115,8 +115,19 @@ impl TableBuilder<'_> {
             }]),
             Role::Labels => {
                 let numbers = plain.clone().element(ElementType::I64).missing(-1);
-                let words = self.has_words(task, &numbers)?;
-                Ok(vec![if words { plain.text(true) } else { numbers }])
+                let inputs = self.open(task, &numbers)?;
+                let any = |is: fn(&TableDescription) -> bool| {
+                    inputs.iter().any(|input| is(&input.description()))
+                };
+                let words = plain.text(true);
+                Ok(if any(|description| !description.looks_numeric) {
+                    vec![words]
+                } else if any(|description| description.looks_missing) {
+                    // A first label that is missing may be of either kind.
+                    vec![numbers, words]
+                } else {
+                    vec![numbers]
+                })
             }
             Role::Other => {
                 let inputs = self.open(task, &plain)?;
@@ -130,11 +141,6 @@ impl TableBuilder<'_> {
                 Ok(vec![plain.clone().element(ElementType::I64), plain])
             }
         }
-    }
-
-    fn has_words(&self, task: &TableTask<'_, '_>, options: &TableInputOptions) -> Result<bool> {
-        let inputs = self.open(task, options)?;
-        Ok(inputs.iter().any(|input| !input.description().looks_numeric))
     }
 
     /// Opens the sources of a table for the ids of their rows alone.
@@ -226,6 +232,7 @@ impl TableBuilder<'_> {
         let element = element_of(&descriptions)
             .map_err(|problem| Error::request("table", format!("{:?}: {problem}", task.name)))?;
         let columns = descriptions.iter().map(|description| description.columns).sum();
+        check_columns(task, columns, words)?;
         let is_vector = match task.role {
             Role::Labels => columns == 1,
             Role::Features | Role::EdgeFeatures => {
@@ -247,6 +254,7 @@ impl TableBuilder<'_> {
                 OnBadRow::Skip => Duplicates::KeepFirst,
             },
             layout: Layout::Graphmill,
+            recoded: words,
         };
         let in_order = inputs.len() == 1
             && !words
@@ -419,6 +427,20 @@ fn element_of(descriptions: &[TableDescription]) -> std::result::Result<ElementT
     }
     // Words become class numbers.
     Ok(first.unwrap_or(ElementType::I64))
+}
+
+/// Labels are one for each node, and so are words, which have one list of classes.
+fn check_columns(task: &TableTask<'_, '_>, columns: u64, words: bool) -> Result<()> {
+    let remedy = match task.role {
+        Role::Labels => "choose one with --label-column (label_column=)",
+        Role::Other if words => "give each a table of its own, or numbers",
+        _ => return Ok(()),
+    };
+    if columns == 1 {
+        return Ok(());
+    }
+    let place = format!("table {:?}", task.name);
+    Err(Error::source(place, format!("{columns} columns"), "one column", remedy))
 }
 
 fn unknown(task: &TableTask<'_, '_>, row: u64, id: impl std::fmt::Display) -> Error {

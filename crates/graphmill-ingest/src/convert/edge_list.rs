@@ -10,6 +10,7 @@ use graphmill_disk::{FileDraft, OutputFile, RealFileSystem};
 
 use super::{ConvertOptions, Converted, TargetKind, graph};
 use crate::Result;
+use crate::build::scattered;
 use crate::edge_reading::{borrowed, reading_share, refuse_empty};
 use crate::edge_sort::{EdgeSortOptions, EdgeSorter};
 use crate::graph_file::GraphFile;
@@ -42,8 +43,8 @@ fn by_our_own(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) ->
     wanted.encoding = Encoding::Auto;
     let sorted = to_lists(paths, &lists.0, &wanted)?;
     let (kind, graph) = (TargetKind::GraphZeroGraph, GraphFile::open(&lists.0)?);
-    let (rows, length) = graph::from_graph(&graph, target, kind, options)?;
-    Ok(Converted { rows, length, ..sorted })
+    let written = graph::from_graph(&graph, target, kind, options)?;
+    Ok(Converted { skipped: sorted.skipped, ..written })
 }
 
 /// A file that goes with whoever made it.
@@ -69,6 +70,8 @@ fn to_lists(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> R
     let push = |chunk: &mut source::EdgeChunk| sorter.push(&borrowed(chunk));
     let read = input.read(&budget, &push, options.observer)?;
     refuse_empty(&read, &paths[0])?;
+    scattered::check_file(sorter.num_nodes(), read.rows, options.num_nodes.unwrap_or(0))
+        .map_err(|error| error.in_file(&paths[0]))?;
     let (written, report) = match wanted.packed {
         Some(true) => {
             let write_plain = |plain: &dyn OutputFile| sorter.finish(plain, target, None);
@@ -79,7 +82,8 @@ fn to_lists(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> R
     };
     draft.publish()?;
     let rows = report.graph.num_edges;
-    Ok(Converted { rows, length: written.length, skipped: read.skipped, filled: 0 })
+    let (length, skipped) = (written.length, read.skipped);
+    Ok(Converted { rows, length, skipped, ..Converted::default() })
 }
 
 fn sort_options<'a>(input: &EdgeInput, options: &ConvertOptions<'a>) -> EdgeSortOptions<'a> {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use graphmill_disk::{Budget, FileDraft, OutputFile, RealFileSystem};
 use graphmill_format::{Direction, ElementType, Encoding, ListOrder};
 
-use super::{ConvertOptions, TargetKind};
+use super::{ConvertOptions, Converted, TargetKind};
 use crate::Result;
-use crate::edge_csv::write_csv_into;
+use crate::edge_csv::{EdgeLines, write_csv_into};
 use crate::edges::{EdgeColumn, EdgeStream};
 use crate::graph_file::GraphFile;
 use crate::graph_options::{Directions, GraphOptions};
@@ -23,13 +23,13 @@ use crate::section_writer::SectionWriter;
 /// Edges of an array copied at a time.
 const EDGES: u64 = 1 << 16;
 
-/// Rows and bytes written from a `.gl`.
+/// What is written from a `.gl`.
 pub(super) fn from_graph(
     graph: &GraphFile,
     target: &Path,
     kind: TargetKind,
     options: &ConvertOptions<'_>,
-) -> Result<(u64, u64)> {
+) -> Result<Converted> {
     let layout = graph.layout();
     let stored: Vec<Direction> = layout.directions.iter().map(|lists| lists.direction).collect();
     let taken_over = match (kind, &stored[..]) {
@@ -57,16 +57,22 @@ pub(super) fn from_graph(
     wanted.weights = weights.as_ref().map(|values| EdgeColumn::Stream(values));
     wanted.times = times.as_ref().map(|values| EdgeColumn::Stream(values));
     wanted.original_ids = original_ids.as_ref().map(|values| EdgeColumn::Stream(values));
-    write(graph, target, kind, &wanted, options)
+    let left_out = match (kind, weights.is_some(), times.is_some()) {
+        (TargetKind::Npy, true, true) => Some("weights and times"),
+        (TargetKind::Npy, true, false) => Some("weights"),
+        (TargetKind::Npy | TargetKind::GraphZeroGraph, _, true) => Some("times"),
+        _ => None,
+    };
+    Ok(Converted { left_out, ..write(graph, target, kind, &wanted, options)? })
 }
 
-/// Rows and bytes written from edges that are nothing else.
+/// What is written from edges that are nothing else.
 pub(super) fn from_edges(
     edges: &dyn EdgeStream,
     target: &Path,
     kind: TargetKind,
     options: &ConvertOptions<'_>,
-) -> Result<(u64, u64)> {
+) -> Result<Converted> {
     let order = match kind {
         TargetKind::GraphZeroGraph => ListOrder::File,
         _ => ListOrder::Id,
@@ -95,7 +101,7 @@ fn write(
     kind: TargetKind,
     wanted: &GraphOptions<'_>,
     options: &ConvertOptions<'_>,
-) -> Result<(u64, u64)> {
+) -> Result<Converted> {
     let budget = match &options.budget {
         Some(budget) => budget.clone(),
         None => Budget::new(graphmill_disk::default_budget()),
@@ -115,13 +121,15 @@ fn write(
             (report.num_edges, report.length)
         }
         TargetKind::Csv => {
-            let length = write_csv_into(file, edges, options.csv_header, options.observer)?;
+            let &GraphOptions { weights, times, .. } = wanted;
+            let lines = EdgeLines { edges, weights, times };
+            let length = write_csv_into(file, &lines, options.csv_header, options.observer)?;
             (edges.edge_count(), length)
         }
         _ => (edges.edge_count(), write_edge_index(file, edges, options)?),
     };
     draft.publish()?;
-    Ok((rows, length))
+    Ok(Converted { rows, length, ..Converted::default() })
 }
 
 /// GraphZero's layout holds out-lists with 64-bit ids and weights, nothing else.

@@ -30,7 +30,7 @@ pub enum TargetFormat {
     GraphZero,
     /// NumPy's `.npy`.
     Npy,
-    /// Text.
+    /// Text: edges with their weights and times, or the rows of a table.
     Csv,
 }
 
@@ -124,7 +124,7 @@ pub enum TargetKind {
     GraphZeroTable,
     /// A NumPy array.
     Npy,
-    /// Edges as text.
+    /// Edges or the rows of a table as text.
     Csv,
 }
 
@@ -158,7 +158,7 @@ impl TargetKind {
             TargetKind::GraphZeroGraph => "a GraphZero topology",
             TargetKind::GraphZeroTable => "a GraphZero table",
             TargetKind::Npy => "a NumPy array",
-            TargetKind::Csv => "a text of edges",
+            TargetKind::Csv => "text",
         }
     }
 }
@@ -269,7 +269,7 @@ impl<'a> ConvertOptions<'a> {
         self
     }
 
-    /// Whether a text of edges starts with the line `src,dst`.
+    /// Whether a text of edges without weights and times starts with the line `src,dst`.
     pub fn csv_header(mut self, header: bool) -> Self {
         self.csv_header = header;
         self
@@ -314,6 +314,8 @@ pub struct ConvertReport {
     pub skipped: u64,
     /// Rows of a table that no row of the source was for, which hold zeros.
     pub filled: u64,
+    /// What the source has and the target cannot hold: "weights", "times", or both.
+    pub left_out: Option<&'static str>,
 }
 
 /// Converts one file.
@@ -341,11 +343,13 @@ pub fn convert(
 }
 
 /// What came out of a conversion.
+#[derive(Default)]
 struct Converted {
     rows: u64,
     length: u64,
     skipped: u64,
     filled: u64,
+    left_out: Option<&'static str>,
 }
 
 /// Converts files that are one source, one after the other; `*` and `?` stand for sorted names.
@@ -368,7 +372,6 @@ pub fn convert_files(
         refuse_edge_options(options, source_kind)?;
     }
     let refuse = |remedy| refuse(source_kind, target_kind, remedy);
-    let plain = |(rows, length)| Converted { rows, length, skipped: 0, filled: 0 };
     let converted = match (source_kind, target_kind) {
         (_, TargetKind::Table | TargetKind::GraphZeroTable) if is_graph => {
             Err(refuse("name a .gl, .npy or .csv"))
@@ -376,25 +379,25 @@ pub fn convert_files(
         (_, TargetKind::Table | TargetKind::GraphZeroTable) => {
             table::convert(&paths, target, target_kind, options)
         }
-        (_, TargetKind::Npy) if is_table => table::convert(&paths, target, target_kind, options),
-        _ if is_table => Err(refuse("name a .gd or .npy")),
+        (_, TargetKind::Npy | TargetKind::Csv) if is_table => {
+            table::convert(&paths, target, target_kind, options)
+        }
+        _ if is_table => Err(refuse("name a .gd, .npy or .csv")),
         _ if is_graph && paths.len() > 1 => {
             Err(Error::request("convert", "a topology is one file; name one"))
         }
-        _ if is_graph => {
-            graph::from_graph(&GraphFile::open(first)?, target, target_kind, options).map(plain)
-        }
+        _ if is_graph => graph::from_graph(&GraphFile::open(first)?, target, target_kind, options),
         _ if makes_lists => edge_list::convert(&paths, target, target_kind, options),
         (SourceKind::Npy, TargetKind::Csv) if paths.len() == 1 => {
             let edges = NpyEdges::new(NpyFile::open(first)?, options.num_nodes)?;
-            graph::from_edges(&edges, target, target_kind, options).map(plain)
+            graph::from_edges(&edges, target, target_kind, options)
         }
         _ => Err(refuse("name a .gl or .gd")),
     };
-    let Converted { rows, length, skipped, filled } =
+    let Converted { rows, length, skipped, filled, left_out } =
         converted.map_err(|error| error.in_file(first))?;
     let (source, target) = (source_kind, target_kind);
-    Ok(ConvertReport { source, target, rows, length, skipped, filled })
+    Ok(ConvertReport { source, target, rows, length, skipped, filled, left_out })
 }
 
 /// Options that only a list of edges obeys must not be ignored for anything else.

@@ -1,4 +1,4 @@
-//! Tables into tables: ours, GraphZero's, NumPy's, and rows of text or Parquet.
+//! Tables into tables: ours, GraphZero's, NumPy's, and rows of text or Parquet; ours also into text.
 //! What lies row after row in a file is copied by all threads; what has to be parsed first is placed
 //! by its number or its id. It must not know topologies.
 
@@ -17,6 +17,7 @@ use crate::placement::{
 };
 use crate::progress::Observer;
 use crate::source::{OnBadRow, ReadReport, TableChunk, TableInput};
+use crate::table_csv::write_table_csv;
 use crate::table_writer::Written;
 use crate::{Error, Result};
 
@@ -38,7 +39,7 @@ pub(super) fn convert(
     let input = TableInput::open(paths, &options.table)?;
     if let Some(table) = input.plain_rows()? {
         let (rows, length) = copy(&table, target, kind, options)?;
-        return Ok(Converted { rows, length, skipped: 0, filled: 0 });
+        return Ok(Converted { rows, length, ..Converted::default() });
     }
     let duplicates = match options.table.on_bad_row {
         _ if options.last_row_wins => Duplicates::KeepLast,
@@ -53,10 +54,11 @@ pub(super) fn convert(
     };
     let report = convert_rows(&input, target, kind, &wanted, &options.memory(), options.observer)?;
     let RowsReport { rows, length, read, placed } = report;
-    Ok(Converted { rows, length, skipped: read.skipped, filled: placed.filled })
+    let (skipped, filled) = (read.skipped, placed.filled);
+    Ok(Converted { rows, length, skipped, filled, left_out: None })
 }
 
-/// Copies rows that lie in a file as they are.
+/// Copies rows that lie in a file as they are, or writes them as text.
 fn copy(
     table: &TableFile,
     target: &Path,
@@ -74,21 +76,22 @@ fn copy(
         budget: &budget,
         observer: options.observer,
     };
-    let written = match kind {
-        TargetKind::Table => copy_table(table, file, Layout::Graphmill, &copy)?,
+    let length = match kind {
+        TargetKind::Csv => write_table_csv(table, file, &budget, options.observer)?,
+        TargetKind::Table => copy_table(table, file, Layout::Graphmill, &copy)?.length,
         TargetKind::GraphZeroTable => {
             // Before the rows are copied: not every type can be stored.
             graphzero::encode_table_header(shape).map_err(Error::format(target))?;
-            copy_table(table, file, Layout::GraphZero, &copy)?
+            copy_table(table, file, Layout::GraphZero, &copy)?.length
         }
         _ => {
             let sides = [shape.rows(), shape.columns()];
             let sides = if shape.is_vector() { &sides[..1] } else { &sides };
-            copy_plain(table, file, NpyHeader::encode(shape.element(), sides)?, &copy)?
+            copy_plain(table, file, NpyHeader::encode(shape.element(), sides)?, &copy)?.length
         }
     };
     draft.publish()?;
-    Ok((shape.rows(), written.length))
+    Ok((shape.rows(), length))
 }
 
 /// What becomes of rows that are parsed.
@@ -181,7 +184,11 @@ fn plan(
         TargetKind::Table => Layout::Graphmill,
         TargetKind::GraphZeroTable => Layout::GraphZero,
         other => {
-            let problem = format!("rows cannot become {}; name a .gd target", other.name());
+            let problem = format!(
+                "several files, or cells of another type, cannot become {} at once; \
+                 name a .gd target, which can",
+                other.name()
+            );
             return Err(Error::request("convert", problem));
         }
     };

@@ -31,8 +31,6 @@ const GATHERED: usize = 6;
 pub(super) struct InOrder<'a> {
     sink: RowSink<'a>,
     books: Books,
-    /// Bytes of the file that the books have paid for.
-    paid: AtomicU64,
     /// Rows that came.
     come: AtomicU64,
     _reserved: Reservation,
@@ -54,7 +52,6 @@ impl<'a> InOrder<'a> {
         Ok(InOrder {
             sink: RowSink::new(file, rows.plan.layout, gathered as usize),
             books: Books::new(BOOKS, memory.max(LEAST_FOR_LISTS), budget)?,
-            paid: AtomicU64::new(0),
             come: AtomicU64::new(0),
             _reserved: reserved,
         })
@@ -66,7 +63,7 @@ impl<'a> InOrder<'a> {
             return Err(Error::request("table", problem));
         };
         self.come.fetch_add(put.count as u64, Ordering::Relaxed);
-        self.pay(targets.end * rows.stride as u64)?;
+        self.sink.pay(targets.end * rows.stride as u64, &self.books)?;
         let stride = rows.stride as u64;
         if rows.stride == rows.length {
             return self.sink.write(targets.start * stride, put.bytes);
@@ -84,13 +81,6 @@ impl<'a> InOrder<'a> {
         Ok(())
     }
 
-    /// Pays for the digests of a file that grows to so many bytes.
-    fn pay(&self, length: u64) -> Result<()> {
-        let paid = self.paid.fetch_max(length, Ordering::Relaxed);
-        let cost = self.sink.known_memory(length) - self.sink.known_memory(paid.min(length));
-        self.books.claim(cost)
-    }
-
     /// Fills the rows behind `end` and completes the file.
     pub(super) fn finish(
         self,
@@ -106,7 +96,7 @@ impl<'a> InOrder<'a> {
         }
         let file = self.sink.file();
         let shape = rows.plan.shape(count, file.path())?;
-        self.pay(shape.length())?;
+        self.sink.pay(shape.length(), &self.books)?;
         self.fill(rows, end..count, observer)?;
         let written = self.sink.finish(&shape)?;
         Ok((written, PlacementReport { filled: count - end, duplicates: 0 }))

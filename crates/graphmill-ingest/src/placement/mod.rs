@@ -2,8 +2,8 @@
 //!
 //! Readers put chunks of rows from several threads, in any order of rows, and out comes a table with
 //! every row where it belongs, within a fixed memory. Rows that come in the order of the file go to it
-//! directly; others wait by windows of the file, in a scratch file without a name when memory is
-//! full. Rows that never came are filled, rows that came twice are told apart by where they stood in
+//! directly; others wait by windows of the file until a window is complete, in a scratch file without
+//! a name when memory is full. Rows that never came are filled, rows that came twice are told apart by where they stood in
 //! the source. It must not know formats of sources, nor who publishes the file.
 
 mod books;
@@ -15,6 +15,7 @@ mod row_sink;
 mod scratch;
 mod sizing;
 mod slabs;
+mod source_run;
 mod stream;
 mod table_file;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub(crate) mod tests;
 mod window_fill;
 mod windows;
 mod workers;
+mod workspace;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,15 +48,14 @@ pub(crate) type Recode<'r> = &'r (dyn Fn(&mut [u8]) + Sync);
 /// Takes the rows of a table and writes them to their places.
 pub(crate) struct Placement<'a> {
     rows: PlannedRows,
-    file: &'a dyn OutputFile,
     /// The highest row that came, and one more.
     end: AtomicU64,
     way: Way<'a>,
 }
 
 enum Way<'a> {
-    InOrder(InOrder<'a>),
-    Anywhere(Windows),
+    InOrder(Box<InOrder<'a>>),
+    Anywhere(Box<Windows<'a>>),
 }
 
 impl<'a> Placement<'a> {
@@ -69,8 +70,8 @@ impl<'a> Placement<'a> {
         memory: u64,
     ) -> Result<Self> {
         let rows = PlannedRows::new(plan, file.path())?;
-        let windows = Windows::new(&rows, budget, file_system, scratch_name, memory)?;
-        Ok(Placement { rows, file, end: AtomicU64::new(0), way: Way::Anywhere(windows) })
+        let windows = Windows::new(&rows, budget, file_system, scratch_name, file, memory)?;
+        Ok(Placement { rows, end: AtomicU64::new(0), way: Way::Anywhere(Box::new(windows)) })
     }
 
     /// Rows come once each, as ranges that together are all rows from 0 to the last. They go to
@@ -88,7 +89,7 @@ impl<'a> Placement<'a> {
             return Err(Error::request("table", problem));
         }
         let in_order = InOrder::new(&rows, budget, file, memory)?;
-        Ok(Placement { rows, file, end: AtomicU64::new(0), way: Way::InOrder(in_order) })
+        Ok(Placement { rows, end: AtomicU64::new(0), way: Way::InOrder(Box::new(in_order)) })
     }
 
     /// Takes rows of one part, little-endian and without padding; any thread may call it at any
@@ -114,7 +115,7 @@ impl<'a> Placement<'a> {
         self.end.fetch_max(put.end, Ordering::Relaxed);
         match &self.way {
             Way::InOrder(in_order) => in_order.put(&self.rows, &put),
-            Way::Anywhere(windows) => windows.put(&put),
+            Way::Anywhere(windows) => windows.put(&self.rows, &put),
         }
     }
 
@@ -125,8 +126,7 @@ impl<'a> Placement<'a> {
 
     /// Writes a table of `rows` rows, of which those that never came are filled.
     ///
-    /// `recode` maps the rows that came before they are written; rows in order were written before
-    /// and cannot be mapped any more.
+    /// `recode` maps the rows that came before they are written; that it will be there, the plan has to say.
     pub(crate) fn finish(
         self,
         rows: u64,
@@ -139,15 +139,13 @@ impl<'a> Placement<'a> {
             let remedy = "leave out the rows of nodes that do not exist";
             return Err(Error::source("table", format!("row {}", end - 1), expected, remedy));
         }
+        if recode.is_some() && !self.rows.plan.recoded {
+            let problem = "rows that went to the file cannot be mapped later";
+            return Err(Error::request("table", problem));
+        }
         match self.way {
-            Way::InOrder(in_order) => {
-                if recode.is_some() {
-                    let problem = "rows that went to the file in order cannot be mapped later";
-                    return Err(Error::request("table", problem));
-                }
-                in_order.finish(&self.rows, end, rows, observer)
-            }
-            Way::Anywhere(windows) => windows.finish(&self.rows, self.file, rows, recode, observer),
+            Way::InOrder(in_order) => in_order.finish(&self.rows, end, rows, observer),
+            Way::Anywhere(windows) => windows.finish(&self.rows, rows, recode, observer),
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct TablePlan {
     pub(crate) layout: Layout,
     pub(crate) fill: Fill,
     pub(crate) duplicates: Duplicates,
+    /// Whether rows are mapped once all have come, so that none can be written before.
+    pub(crate) recoded: bool,
 }
 
 /// Whose `.gd` is written.
@@ -92,6 +94,7 @@ impl TablePlan {
             layout: Layout::Graphmill,
             fill: Fill::Zero,
             duplicates: Duplicates::Refuse,
+            recoded: false,
         }
     }
 

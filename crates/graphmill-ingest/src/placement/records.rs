@@ -116,7 +116,8 @@ impl<'w> Placer<'w> {
     }
 }
 
-fn twice(target: u64, one: u64, other: u64) -> Error {
+/// Two rows of the source for one of the table.
+pub(super) fn twice(target: u64, one: u64, other: u64) -> Error {
     let (first, second) = (one.min(other), one.max(other));
     let found = format!("rows {first} and {second} of the source for it");
     let remedy = "give every id once, or say whether the first or the last row counts";

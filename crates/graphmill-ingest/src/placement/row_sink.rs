@@ -2,10 +2,13 @@
 //! Placing and copying write rows here by their position among all rows, from any thread; ours are
 //! digested on the way, foreign layouts are a header and the rows behind it. It must not know rows.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use graphmill_disk::OutputFile;
 use graphmill_format::digest::BLOCK_LENGTH;
 use graphmill_format::{HEADER_LENGTH, Header, TableShape, graphzero};
 
+use super::books::Books;
 use super::plan::Layout;
 use crate::shared_section::{SharedSection, WholeBlock};
 use crate::table_writer::{Written, seal};
@@ -20,6 +23,8 @@ pub(super) struct RowSink<'a> {
     start: u64,
     /// None for a layout without digests.
     section: Option<SharedSection<'a>>,
+    /// Bytes of rows of which the digests are paid for.
+    paid: AtomicU64,
 }
 
 impl<'a> RowSink<'a> {
@@ -29,14 +34,19 @@ impl<'a> RowSink<'a> {
             Layout::GraphZero => Self::plain(file, graphzero::TABLE_HEADER_LENGTH),
             Layout::Graphmill => {
                 let section = SharedSection::open_ended(file, HEADER_LENGTH, most_gathered);
-                RowSink { file, start: HEADER_LENGTH, section: Some(section) }
+                RowSink {
+                    file,
+                    start: HEADER_LENGTH,
+                    section: Some(section),
+                    paid: AtomicU64::new(0),
+                }
             }
         }
     }
 
     /// Rows behind a header of this length, without digests.
     pub(super) fn plain(file: &'a dyn OutputFile, start: u64) -> Self {
-        RowSink { file, start, section: None }
+        RowSink { file, start, section: None, paid: AtomicU64::new(0) }
     }
 
     /// The file.
@@ -52,6 +62,12 @@ impl<'a> RowSink<'a> {
     /// Memory for what is known about rows of so many bytes.
     pub(super) fn known_memory(&self, length: u64) -> u64 {
         self.section.as_ref().map_or(0, |_| SharedSection::known_memory(length))
+    }
+
+    /// Pays for that, as far as nobody has yet.
+    pub(super) fn pay(&self, length: u64, books: &Books) -> Result<()> {
+        let paid = self.paid.fetch_max(length, Ordering::Relaxed);
+        books.claim(self.known_memory(length) - self.known_memory(paid.min(length)))
     }
 
     /// Takes bytes of rows from a position among all rows on; every byte comes once.

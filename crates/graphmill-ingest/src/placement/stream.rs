@@ -27,10 +27,15 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Memory that a stream takes besides its slabs, with its first regions.
-    pub(super) const MEMORY: u64 = size_of::<std::sync::Mutex<Stream>>() as u64 + 64;
+    /// Memory that its first regions take.
+    pub(super) const FIRST_REGIONS: u64 = 64;
     /// Memory that each of its regions takes, in a list that may be half empty.
     pub(super) const REGION_MEMORY: u64 = 16;
+
+    /// Bytes that came.
+    pub(super) fn len(&self) -> u64 {
+        self.length
+    }
 
     /// Adds bytes, taking slabs from a stock that holds enough of them.
     pub(super) fn append(&mut self, mut bytes: &[u8], stock: &mut Vec<Slab>, sizing: &Sizing) {
@@ -86,14 +91,14 @@ impl Stream {
         Ok(std::mem::replace(&mut self.slabs, kept))
     }
 
-    /// Hands the bytes to `take` in order and gives the slabs that held the last of them.
+    /// Hands the bytes to `take` in order.
     pub(super) fn read(
-        self,
+        &self,
         window: u64,
         sizing: &Sizing,
         scratch: &Scratch,
-        mut take: impl FnMut(&[u8]) -> Result<()>,
-    ) -> Result<VecDeque<Slab>> {
+        take: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut at = 0;
         if self.spilled > 0 {
             let file = scratch.file(window)?;
@@ -114,7 +119,12 @@ impl Stream {
             take(&slab[offset..end])?;
             at += (end - offset) as u64;
         }
-        Ok(self.slabs)
+        Ok(())
+    }
+
+    /// The memory of those that are not in the scratch file.
+    pub(super) fn into_slabs(self) -> VecDeque<Slab> {
+        self.slabs
     }
 
     /// Where a byte lies in the scratch file.

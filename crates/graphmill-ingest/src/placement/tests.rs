@@ -131,6 +131,7 @@ fn plans() -> impl Strategy<Value = TablePlan> {
                 layout: if foreign && stored { Layout::GraphZero } else { Layout::Graphmill },
                 fill: if minus { Fill::MinusOne } else { Fill::Zero },
                 duplicates: if first { Duplicates::KeepFirst } else { Duplicates::KeepLast },
+                recoded: false,
             }
         },
     )
@@ -177,11 +178,15 @@ proptest! {
         more in 0_u64..2000,
         seed: u64,
         dense: bool,
+        refuse: bool,
         recoded: bool,
         threads in 1_usize..4,
         memory in prop_oneof![Just(256_u64 << 10), Just(1 << 20), Just(20 << 20)],
     ) {
         let recoded = recoded && plan.element != ElementType::Bool;
+        // Then no row comes twice.
+        let duplicates = if dense && refuse { Duplicates::Refuse } else { plan.duplicates };
+        let plan = TablePlan { recoded, duplicates, ..plan };
         let chunks = chunks(&plan, rows, seed, dense);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.gd");
@@ -289,6 +294,66 @@ fn a_table_a_hundred_times_the_memory_is_placed_within_it() {
     assert_eq!(report, PlacementReport::default());
     let (expected, _) = Oracle::of(&plan, &chunks).rows(&plan, rows, false);
     assert!(read_back::table(&path).1 == expected);
+}
+
+/// Chunks of 500 rows of 400 bytes, as they lie in the file.
+fn chunks_in_order(rows: u64) -> Vec<Chunk> {
+    (0..rows / 500)
+        .map(|chunk| {
+            let first = chunk * 500;
+            let bytes = bytes(500 * 400, first, ElementType::F32);
+            let targets = (first..first + 500).collect();
+            Chunk { part: 0, first_source_row: first, targets, as_range: false, bytes }
+        })
+        .collect()
+}
+
+#[test]
+fn a_table_in_order_takes_no_scratch_file_however_large_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    let plan = TablePlan::matrix(100, ElementType::F32);
+    let chunks = chunks_in_order(80_000);
+    let files: Arc<dyn FileSystem> = Arc::new(RealFileSystem);
+    // Nothing can be written there.
+    let scratch = folder.path().join("missing").join(".x.rows");
+    let with = |plan: &TablePlan| {
+        let budget = Budget::new(2 << 20);
+        let draft = FileDraft::begin(files.clone(), &path, true)?;
+        let placement =
+            Placement::new(plan.clone(), &budget, files.clone(), &scratch, draft.file(), 1 << 20)?;
+        put_all(&placement, &chunks, 2)?;
+        // One row more, which is in no window that is complete.
+        let row = bytes(400, 0, ElementType::F32);
+        placement.put(0, 80_000, Targets::Each(&[80_000]), &row)?;
+        let (_, report) = placement.finish(80_001, None, None)?;
+        draft.publish()?;
+        Ok::<_, Error>(report)
+    };
+    assert_eq!(with(&plan).unwrap(), PlacementReport::default());
+    let (mut expected, _) = Oracle::of(&plan, &chunks).rows(&plan, 80_000, false);
+    expected.extend(bytes(400, 0, ElementType::F32));
+    assert!(read_back::table(&path).1 == expected);
+    // What may change until the end has to wait for it.
+    assert!(with(&last_wins(100, ElementType::F32)).is_err());
+    assert!(with(&TablePlan { recoded: true, ..plan }).is_err());
+}
+
+#[test]
+fn a_row_that_comes_again_when_its_window_was_written_is_refused_with_both_source_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.gd");
+    let plan = TablePlan::matrix(100, ElementType::F32);
+    let budget = Budget::new(2 << 20);
+    let files: Arc<dyn FileSystem> = Arc::new(RealFileSystem);
+    let draft = FileDraft::begin(files.clone(), &path, true).unwrap();
+    let scratch = folder.path().join(".x.rows");
+    let placement = Placement::new(plan, &budget, files, &scratch, draft.file(), 1 << 20).unwrap();
+    put_all(&placement, &chunks_in_order(20_000), 1).unwrap();
+    let row = bytes(400, 0, ElementType::F32);
+    let error = placement.put(0, 20_000, Targets::Each(&[777]), &row).unwrap_err().to_string();
+    assert!(error.contains("row 777 of the table"), "{error}");
+    assert!(error.contains("rows 777 and 20000 of the source"), "{error}");
 }
 
 #[test]

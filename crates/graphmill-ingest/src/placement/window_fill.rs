@@ -1,27 +1,24 @@
-//! Windows of rows into the file.
+//! The windows of rows that wait into the file, once all rows have come.
 //! Each thread takes a window, puts the rows of its stream to their places, fills what never came,
 //! and writes the window to its place. It must not know how the streams came about.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use graphmill_disk::{OutputFile, PageBuffer};
-
 use super::Recode;
 use super::books::Books;
 use super::plan::{PlacementReport, PlannedRows};
-use super::records::{NOTHING, Placer};
+use super::records::NOTHING;
 use super::row_sink::RowSink;
 use super::scratch::Scratch;
 use super::sizing::Sizing;
 use super::slabs::Slabs;
-use super::stream::Stream;
+use super::windows::Window;
 use super::workers::{advance, each_piece};
+use super::workspace::{WindowPlace, Workspace};
 use crate::Result;
 use crate::progress::{Observer, Stage};
 use crate::table_writer::Written;
-
-const PAGE: usize = 4096;
 
 /// Everything that all windows have in common.
 pub(super) struct WindowFill<'f> {
@@ -29,70 +26,70 @@ pub(super) struct WindowFill<'f> {
     pub(super) sizing: Sizing,
     pub(super) slabs: Slabs,
     pub(super) scratch: Scratch,
+    pub(super) sink: RowSink<'f>,
+    pub(super) workspaces: Vec<Mutex<Option<Workspace>>>,
     pub(super) recode: Option<Recode<'f>>,
     pub(super) observer: Option<Observer<'f>>,
 }
 
-/// What a thread fills windows in.
-struct Workspace {
-    bytes: PageBuffer,
-    sources: Vec<u64>,
-}
-
 impl WindowFill<'_> {
-    /// Writes a table of `count` rows.
+    /// Writes what is not written yet of a table of `count` rows.
     pub(super) fn run(
-        &self,
-        streams: Vec<Mutex<Stream>>,
-        file: &dyn OutputFile,
+        self,
+        windows: Vec<Mutex<Window>>,
         count: u64,
         books: &Books,
     ) -> Result<(Written, PlacementReport)> {
         let WindowFill { rows, sizing, .. } = self;
-        let shape = rows.plan.shape(count, file.path())?;
-        let sink = RowSink::new(file, rows.plan.layout, sizing.gathered);
-        books.claim(sink.known_memory(shape.length()))?;
+        let shape = rows.plan.shape(count, self.sink.file().path())?;
+        self.sink.pay(shape.length(), books)?;
         let stage = Mutex::new(Stage::new(self.observer, "placing rows", count));
         let (filled, duplicates) = (AtomicU64::new(0), AtomicU64::new(0));
-        let most = sizing.window_rows.min(count) as usize;
-        let start = || Workspace {
-            bytes: PageBuffer::new(most * rows.stride + PAGE),
-            sources: vec![NOTHING; most * rows.parts.len()],
-        };
-        let windows = count.div_ceil(sizing.window_rows);
-        each_piece(sizing.workers, windows, start, |workspace, window| {
-            let first = window * sizing.window_rows;
-            let here = sizing.window_rows.min(count - first);
-            let from = first * rows.stride as u64;
-            // Copies are fast where bytes lie in memory as they lie in the pages of the file.
-            let lead = sink.place_in_page(from);
-            let bytes = &mut workspace.bytes[lead..lead + here as usize * rows.stride];
-            let sources = &mut workspace.sources[..here as usize * rows.parts.len()];
-            let stream = match streams.get(window as usize) {
-                Some(stream) => {
-                    std::mem::take(&mut *stream.lock().unwrap_or_else(PoisonError::into_inner))
+        let all = count.div_ceil(sizing.window_rows);
+        each_piece(
+            sizing.workers,
+            all,
+            || self.workspace(count),
+            |workspace, number| {
+                let first = number * sizing.window_rows;
+                let here = sizing.window_rows.min(count - first);
+                let Window { stream, is_written, .. } = match windows.get(number as usize) {
+                    Some(window) => {
+                        std::mem::take(&mut *window.lock().unwrap_or_else(PoisonError::into_inner))
+                    }
+                    None => Window::default(),
+                };
+                if is_written {
+                    self.scratch.done(number, all);
+                    return advance(&stage, here);
                 }
-                None => Stream::default(),
-            };
-            let mut placer = Placer::new(rows, first, bytes, sources);
-            let free = stream.read(window, sizing, &self.scratch, |piece| placer.take(piece))?;
-            self.scratch.done(window, windows);
-            self.slabs.give_back(free);
-            duplicates.fetch_add(placer.duplicates, Ordering::Relaxed);
-            if let Some(recode) = self.recode {
-                self.recode(recode, bytes, sources);
-            }
-            filled.fetch_add(self.fill(bytes, sources), Ordering::Relaxed);
-            sink.write(from, bytes)?;
-            // The next window may lie elsewhere in its pages, and its padding has to be zero.
-            if rows.stride > rows.length {
-                bytes.fill(0);
-            }
-            advance(&stage, here)
-        })?;
+                let from = first * rows.stride as u64;
+                let place =
+                    WindowPlace { first, rows: here, in_page: self.sink.place_in_page(from) };
+                let placed = workspace
+                    .place(rows, place, |take| stream.read(number, &sizing, &self.scratch, take))?;
+                self.scratch.done(number, all);
+                self.slabs.give_back(stream.into_slabs());
+                duplicates.fetch_add(placed.duplicates, Ordering::Relaxed);
+                if let Some(recode) = self.recode {
+                    self.recode(recode, placed.bytes, placed.sources);
+                }
+                filled.fetch_add(self.fill(placed.bytes, placed.sources), Ordering::Relaxed);
+                self.sink.write(from, placed.bytes)?;
+                placed.clear(rows);
+                advance(&stage, here)
+            },
+        )?;
         let report =
             PlacementReport { filled: filled.into_inner(), duplicates: duplicates.into_inner() };
-        Ok((sink.finish(&shape)?, report))
+        Ok((self.sink.finish(&shape)?, report))
+    }
+
+    /// One that was used before, or a new one.
+    fn workspace(&self, count: u64) -> Workspace {
+        let mut used = self.workspaces.iter();
+        let used = used.find_map(|workspace| workspace.try_lock().ok()?.take());
+        used.unwrap_or_else(|| Workspace::new(self.rows, self.sizing.window_rows.min(count)))
     }
 
     /// Maps what came, in pieces as long as possible.

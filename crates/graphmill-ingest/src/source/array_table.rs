@@ -61,7 +61,7 @@ impl ArrayTable {
         let from = header.numbers;
         let element = options.element.unwrap_or(from.table_element());
         let numbers = NumberRows { from, element, missing: options.missing, columns };
-        let (ordered, on_bad_row) = (options.ordered, options.on_bad_row);
+        let (ordered, on_bad_row) = (options.ordered, options.on_bad_row.of_table(false));
         Ok(ArrayTable { rows, numbers, ordered, on_bad_row, array })
     }
 
@@ -74,6 +74,7 @@ impl ArrayTable {
             rows: Some(self.rows),
             names: None,
             looks_numeric: true,
+            looks_missing: false,
             looks_boolean: self.numbers.from == ArrayType::Element(ElementType::Bool),
         }
     }

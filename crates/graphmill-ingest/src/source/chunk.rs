@@ -225,6 +225,8 @@ pub struct TableDescription {
     pub names: Option<Vec<String>>,
     /// Whether the first row holds only numbers and gaps; true for arrays.
     pub looks_numeric: bool,
+    /// Whether the first row holds only gaps, so that it says nothing about the others.
+    pub looks_missing: bool,
     /// Whether the first row holds only the words true and false, or the source says that its
     /// cells are booleans.
     pub looks_boolean: bool,

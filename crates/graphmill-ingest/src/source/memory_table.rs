@@ -132,7 +132,8 @@ impl<'a> MemoryTable<'a> {
                 missing: options.missing,
             },
         };
-        let (ordered, on_bad_row) = (options.ordered, options.on_bad_row);
+        let on_bad_row = options.on_bad_row.of_table(table.ids.is_some());
+        let ordered = options.ordered;
         Ok(MemoryTable { table, cells, ordered, on_bad_row })
     }
 
@@ -153,6 +154,7 @@ impl<'a> MemoryTable<'a> {
             rows: Some(self.table.rows),
             names: None,
             looks_numeric: first.is_none_or(|text| text.is_empty() || numbers::is_number(text)),
+            looks_missing: first.is_some_and(numbers::is_missing),
             looks_boolean: is_bool,
         }
     }

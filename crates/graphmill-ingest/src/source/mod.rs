@@ -33,7 +33,7 @@ mod positions;
 mod shared_stream;
 mod table_input;
 mod table_text;
-mod text;
+pub(crate) mod text;
 mod turns;
 mod zip_directory;
 mod zstd_frames;

@@ -42,8 +42,16 @@ pub enum OnBadRow {
     /// It ends the reading with an error.
     #[default]
     Stop,
-    /// It is counted, the first few are kept for the report, and the reading goes on.
+    /// It is counted, the first few are kept for the report, and the reading goes on. In a table without ids it ends
+    /// the reading all the same.
     Skip,
+}
+
+impl OnBadRow {
+    /// The same for a table: without ids, the rows behind one that is left out would be those of other nodes.
+    pub(crate) fn of_table(self, has_ids: bool) -> Self {
+        if has_ids { self } else { OnBadRow::Stop }
+    }
 }
 
 impl FromStr for OnBadRow {

@@ -50,7 +50,8 @@ impl TextTable {
         let ids: Vec<Column> = id.into_iter().collect();
         let words = options.text_ids.then_some(&ids[..]);
         let (delimiter, header) = (options.delimiter, options.header);
-        let forced = Forced { delimiter, header, words, table: true };
+        let first_is_id = options.first_is_id;
+        let forced = Forced { delimiter, header, words, table: true, first_is_id };
         let cells = match options.text {
             true => Cells::Text,
             false => Cells::Numbers {
@@ -86,6 +87,7 @@ impl TextTable {
             rows: Some(0),
             names: None,
             looks_numeric: true,
+            looks_missing: false,
             looks_boolean: false,
         });
         Ok(TextTable { files, dialects, lines, description, ordered: options.ordered })
@@ -199,7 +201,8 @@ impl RowLines {
             }
             _ => None,
         };
-        let (delimiter, on_bad_row) = (dialect.delimiter, options.on_bad_row);
+        let (delimiter, on_bad_row) =
+            (dialect.delimiter, options.on_bad_row.of_table(id.is_some()));
         let names = options.text_ids && id.is_some();
         Ok(RowLines { delimiter, fields, id, names, chosen, cells, on_bad_row })
     }
@@ -226,6 +229,7 @@ impl RowLines {
                 cells().map(|field| names.get(field).cloned().unwrap_or_default()).collect()
             }),
             looks_numeric: cells().all(numeric),
+            looks_missing: cells().all(|field| numbers::is_missing(text(field))),
             looks_boolean: columns > 0 && cells().all(|field| numbers::is_boolean(text(field))),
         }
     }

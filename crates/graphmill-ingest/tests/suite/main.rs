@@ -9,6 +9,7 @@ mod broken_builds;
 mod build_faults;
 mod convert;
 mod convert_tables;
+mod convert_text;
 mod dataset_faults;
 mod dataset_writer;
 mod edge_sort_failures;

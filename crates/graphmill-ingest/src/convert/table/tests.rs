@@ -54,9 +54,13 @@ fn rows_without_ids_follow_each_other() {
     let (report, shape, cells) = rows_of("1\n2\n", &new(), &more).unwrap();
     assert!(shape.is_vector() && shape.rows() == 5 && !shape.is_contiguous());
     assert_eq!((cells, report.placed.filled), (vec![1.0, 2.0, 0.0, 0.0, 0.0], 3));
+    // Those behind a row that is left out would be the rows of others.
     let skip = new().on_bad_row(OnBadRow::Skip);
-    let (report, _, cells) = rows_of("1,2\nno,4\n5,6\n", &skip, &OPTIONS).unwrap();
-    assert_eq!((cells, report.read.skipped), (vec![1.0, 2.0, 5.0, 6.0], 1));
+    let error = rows_of("1,2\nno,4\n5,6\n", &skip, &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("line 2"), "{error}");
+    let text = "id,a,b\n0,1,2\n1,no,4\n2,5,6\n";
+    let (report, _, cells) = rows_of(text, &skip, &OPTIONS).unwrap();
+    assert_eq!((cells, report.read.skipped), (vec![1.0, 2.0, 0.0, 0.0, 5.0, 6.0], 1));
 }
 
 #[test]

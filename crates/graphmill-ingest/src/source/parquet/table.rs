@@ -119,6 +119,7 @@ impl ParquetTable {
                 first.1.iter().map(|column| names[*column].clone()).collect()
             }),
             looks_numeric: of_type(&|data| data.is_numeric()),
+            looks_missing: false,
             looks_boolean: is_boolean,
         };
         let (names, ordered) = (options.text_ids, options.ordered);

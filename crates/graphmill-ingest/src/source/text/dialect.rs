@@ -41,6 +41,8 @@ pub(crate) struct Forced<'a> {
     pub(crate) words: Option<&'a [Column]>,
     /// Whether rows may have one column, and words in it.
     pub(crate) table: bool,
+    /// Whether the first column holds ids, whatever it is called.
+    pub(crate) first_is_id: bool,
 }
 
 impl Dialect {
@@ -110,6 +112,7 @@ impl Dialect {
         let below = lines.get(1).map(|(_, line)| fields(line));
         let names_columns = match forced.words {
             Some(ids) => header_rule::names_words(&first, ids),
+            None if forced.first_is_id => header_rule::names_first_id(&first, below.as_deref()),
             None => header_rule::names_numbers(&first, below.as_deref(), forced.table),
         };
         if !forced.header.unwrap_or(names_columns) {

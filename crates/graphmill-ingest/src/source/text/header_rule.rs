@@ -61,6 +61,14 @@ pub(super) fn names_numbers(first: &[String], below: Option<&[String]>, table: b
     }
 }
 
+/// The rule for tables that begin with the id of a node, whatever their other columns are called: data frames number them.
+pub(super) fn names_first_id(first: &[String], below: Option<&[String]>) -> bool {
+    let is_name = |field: &String| {
+        field.is_empty() || USUAL_NAMES.iter().any(|name| field.eq_ignore_ascii_case(name))
+    };
+    first.first().is_some_and(is_name) || names_numbers(first, below, true)
+}
+
 /// The rule for ids that are words: each column of ids has a usual name, or the one asked for.
 ///
 /// Without columns, which only tables are, one must be called as ids are.
@@ -83,6 +91,17 @@ mod tests {
 
     fn fields(line: &str) -> Vec<String> {
         line.split(',').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_first_column_of_ids_may_stand_before_names_that_are_numbers() {
+        for header in ["id,0,1", ",0,1", "node_id,0", "x,a,1"] {
+            assert!(names_first_id(&fields(header), None), "{header}");
+        }
+        for row in ["0,5,6", "a,1,2", "0,a,b"] {
+            assert!(!names_first_id(&fields(row), None), "{row}");
+        }
+        assert!(!names_first_id(&[], None));
     }
 
     #[test]

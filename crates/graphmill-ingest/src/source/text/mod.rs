@@ -37,7 +37,7 @@ pub(crate) use number::Unfit;
 pub(crate) use read::{Lines, TextReading};
 pub(crate) mod numbers {
     //! How cells are read.
-    pub(crate) use super::number::{boolean, float, id, is_boolean, is_number, signed};
+    pub(crate) use super::number::{boolean, float, id, is_boolean, is_missing, is_number, signed};
 }
 
 /// Files of edges as text, one input.
@@ -56,8 +56,11 @@ impl TextEdges {
             options.destination.clone().unwrap_or(Column::Index(1)),
         ];
         let words = options.text_ids.then_some(&ends[..]);
-        let (delimiter, header) = (options.delimiter, options.header);
-        let forced = Forced { delimiter, header, words, table: false };
+        // Only a header has names; where ids are words, nothing else might tell that there is one.
+        let EdgeInputOptions { weight, time, .. } = options;
+        let is_named = [weight, time].into_iter().flatten().any(|it| matches!(it, Column::Name(_)));
+        let header = options.header.or((is_named && options.text_ids).then_some(true));
+        let forced = Forced { delimiter: options.delimiter, header, words, ..Forced::default() };
         let mut edges = TextEdges { files: Vec::new(), dialects: Vec::new(), lines: Vec::new() };
         for path in paths {
             let file = TextFile::open(path)?;

@@ -127,6 +127,11 @@ pub(crate) fn is_number(text: &[u8]) -> bool {
     fast_float2::parse::<f64, _>(text).is_ok()
 }
 
+/// Whether a text stands for a value that is not there.
+pub(crate) fn is_missing(text: &[u8]) -> bool {
+    text.is_empty() || text.eq_ignore_ascii_case(b"nan")
+}
+
 /// Whether a text is the word true or false, in upper or lower case.
 pub(crate) fn is_boolean(text: &[u8]) -> bool {
     boolean(text).is_some()
