@@ -406,27 +406,3 @@ def test_a_real_graph_with_words_as_labels(tmp_path: Path) -> None:
     ds = gm.open(tmp_path / "set")
     assert ds.classes["y"] == ["company", "government", "politician", "tvshow"]
     graphmill("verify", tmp_path / "set")
-
-
-def test_from_pyg_keeps_everything(tmp_path: Path, edges: np.ndarray, x: np.ndarray) -> None:
-    from torch_geometric.data import Data, HeteroData
-
-    mask = torch.arange(100) % 3 == 0
-    data = Data(
-        x=torch.from_numpy(x),
-        edge_index=torch.from_numpy(edges),
-        y=torch.arange(100) % 5,
-        train_mask=mask,
-        val_mask=~mask,
-        year=torch.arange(100),
-        edge_attr=torch.arange(edges.shape[1], dtype=torch.float32),
-    )
-    ds = gm.from_pyg(data, tmp_path / "set", order="hot")
-    original = torch.from_numpy(ds.original_ids(np.arange(100)))
-    assert torch.equal(ds.table("x").torch(), data.x[original])
-    assert torch.equal(ds.table("y").torch(), data.y[original])
-    assert torch.equal(ds.table("year").torch(), data.year[original])
-    assert ds.split("train").tolist() == mask.nonzero().ravel().tolist()
-    assert ds.split("val").tolist() == (~mask).nonzero().ravel().tolist()
-    with pytest.raises(TypeError, match="HeteroData"):
-        gm.from_pyg(HeteroData(), tmp_path / "typed")

@@ -178,6 +178,31 @@ def test_every_public_function_has_an_example() -> None:
     assert [name for name in functions if name not in EXAMPLES] == []
 
 
+@pytest.mark.parametrize("kind", [gm.Graph, gm.Features, gm.Dataset, gm.Sample])
+def test_the_rust_made_classes_and_their_methods_have_examples(kind: type) -> None:
+    public = [
+        f"graphmill.{kind.__name__}.{name}"
+        for name, thing in vars(kind).items()
+        if callable(thing) and not name.startswith("_")
+    ]
+    assert [name for name in [f"graphmill.{kind.__name__}", *public] if name not in EXAMPLES] == []
+
+
+def test_every_class_and_method_written_in_python_has_an_example() -> None:
+    written = [
+        name
+        for name, thing in documented()
+        if inspect.isfunction(thing)
+        or (
+            inspect.isclass(thing)
+            and not issubclass(thing, BaseException)
+            and thing.__module__ != "graphmill._native"
+        )
+    ]
+    assert {"graphmill.Batch.to", "graphmill.graphzero.FeatureStore.get_data"} <= set(written)
+    assert [name for name in written if name not in EXAMPLES] == []
+
+
 def test_all_names_everything_public_and_nothing_else() -> None:
     public = {
         name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +45,63 @@ def test_ids_come_in_many_forms(features: gm.Features, rows: np.ndarray) -> None
     np.testing.assert_array_equal(features[np.int64(4)], rows[4])
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float32", "bool", "bfloat16"])
+@pytest.mark.parametrize("shape", [(5,), (5, 3), (5, 0), (0,)])
+def test_no_ids_give_no_rows_of_the_right_type(
+    tmp_path: Path, dtype: str, shape: tuple[int, ...]
+) -> None:
+    kind = getattr(torch, dtype)
+    x = gm.write_features(tmp_path / "x.gd", torch.zeros(shape, dtype=kind))
+    nothing = torch.empty(0, dtype=torch.long)
+    for found in (
+        x[nothing],
+        x.gather(nothing),
+        x.gather([], out=torch.empty(0, *shape[1:]).to(kind)),
+    ):
+        assert isinstance(found, torch.Tensor)
+        assert found.dtype == kind
+        assert tuple(found.shape) == (0, *shape[1:])
+    if dtype != "bfloat16":
+        assert x[[]].shape == (0, *shape[1:])
+        assert x[[]].dtype == x.dtype
+
+
+def test_a_mask_selects_rows_as_in_numpy(features: gm.Features, rows: np.ndarray) -> None:
+    rng = np.random.default_rng(0)
+    masks = [rng.random(1000) < share for share in (0.0, 0.3, 1.0)]
+    for mask in masks:
+        found = features[mask]
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, rows[mask])
+        tensor = features[torch.from_numpy(mask)]
+        assert isinstance(tensor, torch.Tensor)
+        np.testing.assert_array_equal(tensor.numpy(), rows[mask])
+    for wrong in (masks[1][:-1], np.ones(1001, dtype=bool), np.ones(0, dtype=bool)):
+        for form in (wrong, torch.from_numpy(wrong.copy())):
+            with pytest.raises(
+                IndexError, match=f"the mask has {len(wrong)} entries, expected 1000"
+            ):
+                features[form]
+    with pytest.raises(TypeError, match="2-dimensional bool"):
+        features[np.ones((1000, 16), dtype=bool)]
+
+
+def test_what_may_mean_rows_or_a_cell_is_refused(features: gm.Features) -> None:
+    tuples: list[Any] = [(2, 1), (2,), (), (slice(None), 1), (..., 0), ([1], [2])]
+    for key in tuples:
+        with pytest.raises(TypeError, match=r"x\[\[2, 1\]\] for rows .* x\[2\]\[1\] or x.numpy"):
+            features[key]
+    for key in (True, False, np.True_, np.array(True), torch.tensor(True)):
+        with pytest.raises(TypeError, match="found a bool"):
+            features[key]
+    for key in (1000, -1001, 2**63, 2**70, -(2**70), np.array(2**63, dtype=np.uint64)):
+        with pytest.raises(IndexError):
+            features[key]
+    for key in (1.5, None, "x", ..., np.array(1.5), torch.tensor(1.5)):
+        with pytest.raises(TypeError):
+            features[key]
+
+
 def test_gather_fills_the_callers_memory(features: gm.Features, rows: np.ndarray) -> None:
     out = np.empty((2, 16), dtype=np.float32)
     assert features.gather([8, 9], out=out) is out
@@ -68,7 +126,9 @@ def test_what_cannot_be_filled_is_refused(features: gm.Features) -> None:
         features.gather([1], out="x")
 
 
-@pytest.mark.parametrize("bad", [[1000], [-1], [5, 2**40], np.array([2**63], dtype=np.uint64)])
+@pytest.mark.parametrize(
+    "bad", [[1000], [-1], [5, 2**40], np.array([2**63], dtype=np.uint64), range(2**70)]
+)
 def test_ids_out_of_range_are_index_errors(features: gm.Features, bad: object) -> None:
     with pytest.raises(IndexError):
         features.gather(bad)

@@ -115,8 +115,8 @@ def test_bad_edges_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     path = tmp_path / "bad.gl"
     with pytest.raises(gm.SourceError, match="edge 1, destination: found -3"):
         gm.write_graph(path, [[0, 1], [1, -3]])
-    with pytest.raises(gm.SourceError, match="found 7"):
-        gm.write_graph(path, [[0, 1], [1, 7]], num_nodes=5)
+    with pytest.raises(gm.SourceError, match="edge 1, source: found -1"):
+        gm.write_graph(path, [[0, -1], [1, 7]], num_nodes=5)
     with pytest.raises(TypeError, match="integers"):
         gm.write_graph(path, [[0.5], [1.0]])
     with pytest.raises(ValueError, match=r"shape \[2, E\]"):
@@ -132,10 +132,47 @@ def test_bad_edges_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_there_are_as_many_nodes_as_were_asked_for_or_ids_demand(
+    tmp_path: Path, dtype: type
+) -> None:
+    edges: np.ndarray = np.array([[0, 1, 6], [1, 7, 0]], dtype=dtype)
+    (tmp_path / "e.csv").write_text("0,1\n1,7\n6,0\n")
+    for asked, expected in ((None, 8), (0, 8), (5, 8), (7, 8), (8, 8), (9, 9), (100, 100)):
+        g = gm.write_graph(tmp_path / "g.gl", edges, num_nodes=asked, overwrite=True)
+        assert g.num_nodes == expected
+        assert pairs(g, "out") == Counter(zip(*edges.tolist(), strict=True))
+        gm.convert(tmp_path / "e.csv", tmp_path / "c.gl", num_nodes=asked, overwrite=True)
+        assert gm.Graph(tmp_path / "c.gl").num_nodes == expected
+
+
+def test_numbers_of_nodes_that_cannot_be_are_value_errors(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("0,1\n")
+    edges = np.array([[0], [1]])
+    for call in (
+        lambda bad: gm.write_graph(tmp_path / "g.gl", edges, num_nodes=bad),
+        lambda bad: gm.convert(tmp_path / "e.csv", tmp_path / "c.gl", num_nodes=bad),
+        lambda bad: gm.build(tmp_path / "ds", edges=edges, num_nodes=bad),
+    ):
+        for bad in (-1, -(2**70), 2**70):
+            with pytest.raises(ValueError, match=f"num_nodes is {bad}, expected at"):
+                call(bad)
+        with pytest.raises(ValueError, match=r"num_nodes is 2\^127 or more, expected at most"):
+            call(2**200)
+    for threads in (0, -2, 2**70):
+        with pytest.raises(ValueError, match=f"threads is {threads}, expected at"):
+            gm.build(tmp_path / "ds", edges=edges, threads=threads)
+    assert [path.name for path in tmp_path.iterdir()] == ["e.csv"]
+
+
 def test_ids_out_of_range_are_index_errors(graph: gm.Graph) -> None:
     for call in (
         lambda: graph.neighbors(100),
         lambda: graph.neighbors(-1),
+        lambda: graph.neighbors(2**63),
+        lambda: graph.neighbors(2**70),
+        lambda: graph.neighbors(-(2**200)),
+        lambda: graph.list_range(2**70),
         lambda: graph.neighbor_lists([0, 100]),
         lambda: graph.neighbor_lists([-1]),
         lambda: graph.degrees([0, 100]),
@@ -225,6 +262,7 @@ def test_the_same_seed_gives_the_same_sample(graph: gm.Graph) -> None:
 
     assert drawn(1) == drawn(1) != drawn(2)
     assert drawn(-7) == drawn(-7)
+    assert drawn(2**64 + 1) == drawn(2**200 + 1) == drawn(1)
     assert drawn(None) != drawn(None)
 
 

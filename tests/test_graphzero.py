@@ -142,6 +142,56 @@ def test_range_errors_are_runtime_errors_and_index_errors(
         assert isinstance(caught.value, IndexError), caught.value
 
 
+def test_a_bool_is_a_number_of_a_node_and_a_float_is_none(
+    weighted_file: Path, feature_file: Path
+) -> None:
+    graph, store = gz.Graph(weighted_file), gz.FeatureStore(feature_file)
+    assert store.get_data(True).tolist() == [4, 5, 6]
+    assert store.get_data(np.bool_(True).astype(int)).tolist() == [4, 5, 6]
+    assert graph.get_degree(False) == len(graph.get_neighbours(False)) == 3
+    for call in (store.get_data, graph.get_degree, graph.get_neighbours):
+        with pytest.raises(TypeError):
+            call(1.0)  # type: ignore[arg-type]
+
+
+def test_lengths_that_no_array_has_are_value_errors(plain_file: Path) -> None:
+    graph = gz.Graph(plain_file)
+    for count in (2**63, 2**64, -(2**63) - 1):
+        for call in (
+            graph.batch_random_walk,
+            graph.batch_random_walk_uniform,
+            graph.batch_random_fanout,
+        ):
+            with pytest.raises(ValueError, match=str(count)):
+                call([0], count)
+        with pytest.raises(ValueError, match=str(count)):
+            graph.sample_neighbours(0, count)
+
+
+def test_a_path_given_by_both_names_is_a_type_error(tmp_path: Path) -> None:
+    source = write_csv(tmp_path / "edges.csv", weighted=True, header=True)
+    target = tmp_path / "out"
+    for convert in (gz.convert_csv_to_gl, gz.convert_csv_to_gd):
+        with pytest.raises(TypeError, match="csv_path or input_csv, found both"):
+            convert(source, target, input_csv=source)
+        with pytest.raises(TypeError, match="out_path or output_bin, found both"):
+            convert(source, target, output_bin=target)
+        with pytest.raises(TypeError, match="out_path or output_bin, found neither"):
+            convert(source)
+    assert not target.exists()
+
+
+def test_ids_far_apart_are_allowed_by_the_number_of_rows(tmp_path: Path) -> None:
+    source, target = tmp_path / "x.csv", tmp_path / "x.gd"
+    source.write_text("0,1\n20000000,2\n")
+    with pytest.raises(RuntimeError, match="saying their number"):
+        gz.convert_csv_to_gd(source, target, gz.DataType.INT32)
+    gz.convert_csv_to_gd(source, target, gz.DataType.INT32, num_nodes=20_000_001)
+    store = gz.FeatureStore(target)
+    assert store.num_nodes == 20_000_001
+    assert store.get_data(20_000_000).tolist() == [2]
+
+
 def test_weights_that_do_not_exist_are_runtime_errors(plain_file: Path) -> None:
     with pytest.raises(RuntimeError, match="weights"):
         gz.Graph(plain_file).get_weights(0)
@@ -439,7 +489,7 @@ def test_one_node_is_sampled_without_padding(plain_file: Path) -> None:
 
 def test_nothing_to_start_from_gives_no_rows(plain_file: Path) -> None:
     graph = gz.Graph(plain_file)
-    nothing: list[Any] = [[], (), range(0), np.array([], dtype=np.int64)]
+    nothing: list[Any] = [[], (), range(0), np.array([], dtype=np.int64), np.array([])]
     for empty in nothing:
         assert graph.batch_random_walk(empty, 3).shape == (0, 4)
         assert graph.batch_random_walk_uniform(empty, 3).shape == (0, 4)

@@ -93,6 +93,26 @@ def test_a_resumed_epoch_delivers_the_rest(papers: Path) -> None:
         loader(papers, seed=9).load_state_dict(state)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 32}, "batch_size 64, this one has 32"),
+        ({"seeds": [1, 2]}, "num_seeds {}, this one has 2"),
+        ({"seeds": None}, "num_seeds {}, this one has 5000"),
+    ],
+)
+def test_a_state_of_another_loader_is_refused(
+    papers: Path, options: dict[str, Any], message: str
+) -> None:
+    state = loader(papers).state_dict()
+    count = len(gm.open(papers).split("train"))
+    other = loader(papers, **options)
+    with pytest.raises(ValueError, match=message.format(count)):
+        other.load_state_dict(state)
+    # Earlier versions did not tell.
+    other.load_state_dict({name: state[name] for name in ("seed", "epoch", "batches")})
+
+
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("prefetch", [0, 8])
 @pytest.mark.parametrize("delivered", [0, 5])
@@ -146,6 +166,9 @@ def test_columns_transform_and_keys(papers: Path) -> None:
         ({"seeds": [-1]}, IndexError, "-1"),
         ({"fanouts": [-2]}, ValueError, "fan-out"),
         ({"batch_size": 0}, ValueError, "batch_size"),
+        ({"batch_size": None}, TypeError, "batch_size"),
+        ({"seed": 1.5}, TypeError, "seed"),
+        ({"seed": "3"}, TypeError, "seed"),
         ({"columns": ["z"]}, KeyError, "z"),
         ({"backend": "floppy"}, ValueError, "floppy"),
         ({"threads": 0}, ValueError, "threads"),

@@ -171,3 +171,33 @@ def test_a_hundred_short_epochs_hold_no_more_than_ten(papers: Path) -> None:
 
     before = epochs(10)
     assert epochs(100) - before <= 8 << 20
+
+
+def test_what_a_transform_keeps_of_a_batch_counts_as_long_as_it_lives(papers: Path) -> None:
+    def left(made: Any) -> bool:
+        """Whether something of the budget is taken while only ``made`` of a batch is alive."""
+        ds = gm.open(papers, memory="64MiB", residency="mapped")
+        one = gm.NeighborLoader(
+            ds, [5], 64, "train", prefetch=0, hot_memory=0, backend="pread", transform=made
+        )
+        stream = iter(one)
+        kept = next(stream)
+        stream.close()  # type: ignore[attr-defined]
+        del one, stream
+        gc.collect()
+        try:
+            with ds._reserve(ds.memory, "everything"):
+                return False
+        except gm.MemoryBudgetError:
+            return True
+        finally:
+            del kept
+            gc.collect()
+            with ds._reserve(ds.memory, "everything"):
+                pass
+
+    assert left(lambda batch: batch)
+    assert left(lambda batch: (batch.edge_index, 1))
+    assert left(lambda batch: {"nodes": batch.n_id})
+    assert not left(lambda batch: batch.x.mean(0))
+    assert not left(lambda batch: None)

@@ -118,20 +118,25 @@ mine = torch.tensor([i for batch in loader for i in batch.input_id.tolist()])
 shares = [torch.empty_like(mine) for _ in range(2)]
 torch.distributed.all_gather(shares, mine)
 if loader.rank == 0:
-    print(ds.memory, *torch.stack(shares, 1).flatten().tolist())
+    built = gm.build(sys.argv[2] + "-built", [[0], [1]], memory="64MiB")
+    print(ds.memory, built.memory, *torch.stack(shares, 1).flatten().tolist())
 torch.distributed.destroy_process_group()
 """
 
 
+@pytest.mark.parametrize("is_told", [True, False], ids=["torchrun", "alone"])
 def test_processes_of_torch_distributed_share_seeds_and_memory(
-    papers: Path, tmp_path: Path
+    papers: Path, tmp_path: Path, is_told: bool
 ) -> None:
+    """Where torchrun does not tell how many processes the machine has, those of the group count."""
     ranks = []
     for rank in range(2):
         environment = os.environ | {
             **{"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank)},
             **{"LOCAL_WORLD_SIZE": "2", "OMP_NUM_THREADS": "1"},
         }
+        if not is_told:
+            del environment["LOCAL_WORLD_SIZE"]
         command = [sys.executable, "-c", RANK, str(papers), str(tmp_path / "meeting")]
         ranks.append(
             subprocess.Popen(
@@ -144,8 +149,8 @@ def test_processes_of_torch_distributed_share_seeds_and_memory(
         for process in ranks:
             process.kill()
     assert [process.returncode for process in ranks] == [0, 0], [err for _, err in answers]
-    memory, *together = map(int, answers[0][0].split())
-    assert memory == 32 << 20
+    memory, built, *together = map(int, answers[0][0].split())
+    assert memory == built == 32 << 20
     whole = positions(loader(papers))
     assert together[: len(whole)] == whole
 

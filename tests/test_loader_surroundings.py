@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import time
 import warnings
@@ -12,7 +13,7 @@ import pytest
 import torch
 
 import graphmill as gm
-from graphmill import _loading
+from graphmill import _loading, pyg
 
 
 def loader(papers: Path, **options: Any) -> gm.NeighborLoader:
@@ -93,3 +94,38 @@ def test_reading_as_asked_is_not_slow(papers: Path) -> None:
         pass
     assert one.stats()["backend"] == "pread"
     assert one._source.slow_reading() is None
+
+
+@pytest.mark.skipif(torch.accelerator.is_available(), reason="needs a machine without accelerator")
+@pytest.mark.parametrize("kind", ["nodes", "links", "pyg", "pyg links"])
+def test_without_an_accelerator_pinning_is_one_warning(
+    papers: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    ds, links = gm.open(papers, memory="64MiB"), [[0, 1], [2, 3]]
+
+    def make() -> Any:
+        if kind == "nodes":
+            return gm.NeighborLoader(ds, [2], 64, "train", pin_memory=True)
+        if kind == "links":
+            return gm.LinkNeighborLoader(ds, [2], links, pin_memory=True)
+        if kind == "pyg":
+            return pyg.NeighborLoader(ds, [2], "train", pin_memory=True)
+        return pyg.LinkNeighborLoader(ds, [2], torch.tensor(links), pin_memory=True)
+
+    monkeypatch.setattr(_loading, "_has_warned_of_pinning", False)
+    with pytest.warns(UserWarning, match="pin_memory=True has no effect") as told:
+        one = make()
+    assert [warning.filename for warning in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for batches in (one, make(), pickle.loads(pickle.dumps(one))):
+            assert not next(iter(batches)).x.is_pinned()
+
+
+def test_with_an_accelerator_batches_are_pinned(
+    papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_loading, "_has_accelerator", lambda: True)
+    monkeypatch.setattr(gm.Batch, "pin_memory", lambda batch: ("pinned", batch))
+    assert next(iter(loader(papers, pin_memory=True)))[0] == "pinned"
+    assert isinstance(next(iter(loader(papers))), gm.Batch)

@@ -225,10 +225,29 @@ def test_a_model_learns_from_edge_features_end_to_end(tmp_path: Path) -> None:
         ),
         ({"neg_sampling": "triplet", "edge_label": torch.zeros(120)}, ValueError, "edge_label"),
         ({"nonsense": 1}, TypeError, "nonsense"),
+        ({"num_neighbors": [2.5]}, TypeError, "integers"),
+        ({"batch_size": None}, TypeError, "batch_size"),
+        ({"input_id": torch.arange(119)}, ValueError, "each of 120 seeds"),
     ],
 )
 def test_mistakes_are_told_before_the_first_batch(
     ds: gm.Dataset, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        pyg.LinkNeighborLoader(ds, [2], LINKS, **options)
+        pyg.LinkNeighborLoader(ds, **({"num_neighbors": [2], "edge_label_index": LINKS} | options))
+
+
+def test_a_loader_answers_as_a_data_loader_does(ds: gm.Dataset) -> None:
+    loader = pyg.LinkNeighborLoader(ds, [2], LINKS, batch_size=50, drop_last=True)
+    assert len(loader.dataset) == 120
+    assert (loader.drop_last, loader.num_workers) == (True, 0)
+    assert len(pyg.LinkNeighborLoader(ds, [2]).dataset) == EDGES
+    named = pyg.LinkNeighborLoader(ds, [2], LINKS, batch_size=50, input_id=torch.arange(120) + 7)
+    assert next(iter(named)).input_id.tolist() == list(range(7, 57))
+
+
+def test_a_transform_may_deliver_anything(ds: gm.Dataset) -> None:
+    loader = pyg.LinkNeighborLoader(
+        ds, [2], LINKS, batch_size=50, transform=lambda data: (data.edge_label_index, 1)
+    )
+    assert [pairs.shape[1] for pairs, _ in loader] == [50, 50, 20]

@@ -212,6 +212,70 @@ def test_a_batch_holds_its_memory_as_long_as_it_lives(ds: gm.Dataset) -> None:
         pass
 
 
+@pytest.mark.parametrize("kind", [tuple, list, dict])
+def test_a_transform_may_deliver_anything_and_what_it_kept_counts(
+    ds: gm.Dataset, kind: Any
+) -> None:
+    def chosen(data: Data) -> Any:
+        pairs = [("x", data.x), ("edge_index", data.edge_index)]
+        return dict(pairs) if kind is dict else kind(value for _, value in pairs)
+
+    loader = pyg.NeighborLoader(
+        ds, [3], batch_size=64, prefetch=0, hot_memory=0, transform=chosen, seed=0
+    )
+    stream = iter(loader)
+    batch = next(stream)
+    assert type(batch) is kind
+    stream.close()  # type: ignore[attr-defined]
+    rows, lists = batch.values() if kind is dict else batch
+    del batch, rows
+    # The lists alone are enough.
+    gc.collect()
+    with pytest.raises(gm.MemoryBudgetError), ds._reserve(ds.memory, "everything"):
+        pass
+    del lists, loader, stream
+    gc.collect()
+    with ds._reserve(ds.memory, "everything"):
+        pass
+
+
+@pytest.mark.parametrize("result", [7, None, "done"])
+def test_a_transform_that_keeps_nothing_gives_the_memory_back(ds: gm.Dataset, result: Any) -> None:
+    loader = pyg.NeighborLoader(
+        ds, [3], batch_size=64, prefetch=0, hot_memory=0, transform=lambda data: result
+    )
+    assert list(loader) == [result] * len(loader)
+    del loader
+    gc.collect()
+    with ds._reserve(ds.memory, "everything"):
+        pass
+
+
+def test_what_a_transform_delivers_is_moved_to_the_device(ds: gm.Dataset) -> None:
+    def chosen(data: Data) -> Any:
+        return data.x, {"ids": [data.n_id], "count": data.num_nodes}
+
+    x, rest = next(iter(pyg.NeighborLoader(ds, [2], transform=chosen, device="meta")))
+    assert x.device.type == rest["ids"][0].device.type == "meta"
+    assert isinstance(rest["count"], int)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "count"),
+    [(None, NODES), ("train", len(TRAIN)), (DATA.train_mask, len(TRAIN)), ([3, 3], 2)],
+)
+def test_a_loader_answers_as_a_data_loader_does(ds: gm.Dataset, nodes: Any, count: int) -> None:
+    loader = pyg.NeighborLoader(ds, [2], nodes, batch_size=2, drop_last=True)
+    assert isinstance(loader.dataset, range)
+    assert len(loader.dataset) == count
+    assert loader.drop_last is True
+    assert pyg.NeighborLoader(ds, [2], nodes).drop_last is False
+    assert loader.num_workers == 0
+    assert loader.batch_size == 2
+    with pytest.raises(AttributeError):
+        loader.num_workers = 3  # type: ignore[misc]
+
+
 def test_options_of_workers_are_one_warning(ds: gm.Dataset) -> None:
     options: dict[str, Any] = {"persistent_workers": True, "prefetch_factor": 4, "num_workers": 2}
     with pytest.warns(UserWarning, match="num_workers had no effect") as told:
@@ -238,6 +302,13 @@ def test_options_of_workers_are_one_warning(ds: gm.Dataset) -> None:
         ({"weight_attr": "price"}, ValueError, "edge_weight"),
         ({"subgraph_type": "upward"}, ValueError, "upward"),
         ({"num_neighbors": {("a", "to", "b"): [1]}}, TypeError, "one type of edge"),
+        ({"num_neighbors": [2.5]}, TypeError, "integers"),
+        ({"num_neighbors": "32"}, TypeError, "integers"),
+        ({"num_neighbors": torch.tensor([2.0])}, TypeError, "integers"),
+        ({"batch_size": None}, TypeError, "batch_size"),
+        ({"seed": 1.5}, TypeError, "seed"),
+        ({"input_id": torch.arange(NODES - 1)}, ValueError, f"each of {NODES} seeds"),
+        ({"input_nodes": [1, 2], "input_id": torch.arange(NODES)}, ValueError, "each of 2 seeds"),
         ({"input_nodes": "trian"}, KeyError, "it has"),
         ({"input_nodes": [NODES]}, IndexError, str(NODES)),
     ],

@@ -54,6 +54,49 @@ def test_rows_come_by_any_index(build: Build, data: Data) -> None:
         features.get_tensor(None, "z", ids)
 
 
+def test_an_index_that_torch_refuses_is_refused(build: Build) -> None:
+    features, _ = pyg.stores(build())
+    for wrong in (torch.tensor([1.7]), np.array([1.0]), torch.tensor([1j])):
+        for ask in (features._get_tensor, lambda attr: features._multi_get_tensor([attr])):
+            with pytest.raises(TypeError, match="integers"):
+                ask(TensorAttr(None, "x", wrong))
+    for length in (5, NODES + 1):
+        with pytest.raises(IndexError, match=rf"expected \({NODES},\)"):
+            features.get_tensor(None, "x", torch.ones(length, dtype=torch.bool))
+    # The mask of a table of edges has their number.
+    mask = torch.ones(EDGES, dtype=torch.bool)
+    assert features.get_tensor(None, "edge_attr", mask).shape == (EDGES, 2)
+    assert features.get_tensor(None, "x", []).shape == (0, 4)
+
+
+def test_sizes_are_those_of_what_an_index_gives(build: Build) -> None:
+    features, _ = pyg.stores(build())
+    mask = torch.arange(NODES) % 7 == 0
+    for index in (None, slice(3, 9), slice(-3, None), 7, torch.tensor([5, 0, 5]), mask):
+        for name in ("x", "y"):
+            attribute = TensorAttr(None, name, index)
+            expected = tuple(features._get_tensor(attribute).shape)
+            assert features._get_tensor_size(attribute) == expected, index
+    assert features.get_tensor_size(group_name=None, attr_name="x") == (NODES, 4)
+    assert features.get_tensor_size(group_name=None, attr_name="z") is None
+    assert features.get_tensor_size(group_name="paper", attr_name="x") is None
+
+
+def test_types_that_a_dataset_does_not_have_are_key_errors(build: Build) -> None:
+    features, graph = pyg.stores(build())
+    with pytest.raises(KeyError, match="group 'paper'"):
+        features.get_tensor("paper", "x", None)
+    with pytest.raises(KeyError, match="group 'paper'"):
+        features.multi_get_tensor([TensorAttr("paper", "x", None)])
+    kind = ("paper", "cites", "paper")
+    for layout in ("csc", "csr", "coo"):
+        with pytest.raises(KeyError, match="cites"):
+            graph.get_edge_index(edge_type=kind, layout=layout)
+        with pytest.raises(KeyError, match="cites"):
+            getattr(graph, layout)([kind])
+        assert len(getattr(graph, layout)([None])) == 3
+
+
 def test_all_attributes_are_tables_of_nodes_and_fresh_each_time(build: Build) -> None:
     features, _ = pyg.stores(build())
     attributes = features.get_all_tensor_attrs()

@@ -114,6 +114,27 @@ def test_batches_do_not_depend_on_how_they_are_read(papers: Path) -> None:
     assert epoch(prefetch=0, threads=3) == expected
 
 
+def test_keywords_of_a_loader_are_refused_by_their_names(papers: Path) -> None:
+    ds = gm.open(papers, memory="256MiB")
+    mistakes: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"shuffle": "yes"}, TypeError, "shuffle: 'str' object"),
+        ({"method": 3}, TypeError, "method: 'int' object"),
+        ({"batch_size": 2**70}, ValueError, f"batch_size is {2**70}, expected at most"),
+        ({"time_window": 2**70}, ValueError, "time_window is"),
+        ({"fanouts": [2**70]}, ValueError, r"fanouts\[0\] is"),
+    ]
+    for options, error, message in mistakes:
+        with pytest.raises(error, match=message):
+            gm.NeighborLoader(ds, **{"fanouts": [2]} | options)
+    loader = gm.NeighborLoader(ds, [2], seeds="train", seed=2**200)
+    loader.set_epoch(2**70)
+    with pytest.raises(ValueError, match=f"epoch is {2**70}, expected at most"):
+        next(iter(loader))
+    links = [[0, 1], [1, 2]]
+    with pytest.raises(ValueError, match="neg_ratio is"):
+        gm.LinkNeighborLoader(ds, [2], links, negatives="triplet", neg_ratio=2**70)
+
+
 def test_a_loader_tells_where_its_rows_came_from(papers: Path) -> None:
     ds = gm.open(papers, memory="256MiB")
     loader = gm.NeighborLoader(

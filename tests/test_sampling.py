@@ -215,6 +215,11 @@ def test_links_are_hidden_and_found(graph: gm.Graph, edges: np.ndarray, kind: An
         ({"subgraph": "whole"}, "subgraph is"),
         ({"layer_dependency": True}, "labor"),
         ({"method": "labor", "replace": True}, "LABOR with replacement"),
+        ({"threads": 0}, "threads is 0, expected at least 1"),
+        ({"threads": -1}, "threads is -1, expected at least 1"),
+        ({"threads": 2**70}, f"threads is {2**70}, expected at most 1024"),
+        ({"window": -1}, "window is -1, expected at least 0"),
+        ({"window": 2**70}, "expected at most 18446744073709551615"),
     ],
 )
 def test_what_makes_no_sense_is_a_value_error(
@@ -222,6 +227,19 @@ def test_what_makes_no_sense_is_a_value_error(
 ) -> None:
     with pytest.raises(ValueError, match=problem):
         graph.sample([0], [2], **options)
+
+
+def test_fan_outs_that_fit_no_graph_are_value_errors(graph: gm.Graph) -> None:
+    for call in (graph.sample, graph.sample_edges):
+        start: Any = [0] if call == graph.sample else [[0], [1]]
+        with pytest.raises(ValueError, match=rf"fanouts\[1\] is {2**70}, expected at most"):
+            call(start, [2, 2**70])
+        with pytest.raises(ValueError, match=r"fanouts\[0\] is -2\^127 or less, expected at least"):
+            call(start, [-(2**200)])
+        with pytest.raises(ValueError, match="hops, expected at most 1000"):
+            call(start, range(2**70))
+        with pytest.raises(TypeError):
+            call(start, [1.5])  # type: ignore[list-item]
 
 
 def test_bad_seeds_and_links_are_refused(graph: gm.Graph) -> None:

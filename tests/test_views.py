@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import random
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,6 +142,32 @@ def test_a_view_of_a_replaced_file_keeps_its_content(tmp_path: Path) -> None:
         assert all(float(view.sum()) == 0 for view in views)
         assert float(old.torch().sum()) == 0
         assert float(old.gather([5]).sum()) == 0
+
+
+def test_no_view_is_made_of_a_truncated_graph(tmp_path: Path) -> None:
+    edges = np.random.default_rng(0).integers(0, 500, size=(2, 4000))
+    options: dict[str, Any] = {"weights": np.ones(4000), "times": np.arange(4000)}
+    path = tmp_path / "cut.gl"
+    for length in (0, 100, 4096, 20_000):
+        g = gm.write_graph(path, edges, overwrite=True, **options)
+        # Once before: a map that is there already must be no reason not to look again.
+        views: dict[str, Callable[[], Any]] = {
+            "indptr": partial(getattr, g, "indptr"),
+            "indices": partial(getattr, g, "indices"),
+            "neighbors": partial(g.neighbors, 3),
+        }
+        for framework in ("numpy", "torch"):
+            views[f"csr {framework}"] = partial(g.csr, framework)
+            views[f"csc {framework}"] = partial(g.csc, framework)
+            for name in ("weights", "times", "edge_ids"):
+                views[f"{name} {framework}"] = partial(getattr(g, name), "in", framework)
+        for view in views.values():
+            view()
+        g.check()
+        os.truncate(path, length)
+        for name, view in views.items():
+            with pytest.raises(gm.CorruptError, match=r"cut\.gl"):
+                pytest.fail(f"{name} gave {type(view())}")
 
 
 def test_empty_tables_have_views(tmp_path: Path) -> None:

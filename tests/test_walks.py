@@ -187,6 +187,13 @@ def test_complete_graphs_have_no_negative_edges(tmp_path: Path) -> None:
         ({"starts": [0], "direction": "up"}, ValueError),
         ({"starts": [0], "threads": 0}, ValueError),
         ({"starts": [0], "threads": 10**6}, ValueError),
+        ({"starts": [0], "threads": -1}, ValueError),
+        ({"starts": [0], "threads": 2**70}, ValueError),
+        ({"starts": [0], "length": 2**63 - 1}, (MemoryError, ValueError)),
+        ({"starts": [0], "length": 2**63 - 2}, (MemoryError, ValueError)),
+        ({"starts": [0], "length": 2**70}, ValueError),
+        ({"starts": [0], "length": -(2**70)}, ValueError),
+        ({"starts": [0], "length": 1.5}, TypeError),
         ({"starts": [0, 1], "length": 2**62}, (MemoryError, ValueError)),
     ],
 )
@@ -202,6 +209,9 @@ def test_bad_requests_for_negative_edges_are_told(graph: gm.Graph, tmp_path: Pat
         ({"n": 1, "src": [100]}, IndexError),
         ({"n": 1, "src": [0.5]}, TypeError),
         ({"n": 2**62}, (MemoryError, ValueError)),
+        ({"n": 2**63 - 1}, (MemoryError, ValueError)),
+        ({"n": 2**70}, ValueError),
+        ({"n": 1, "threads": -1}, ValueError),
     ]
     for arguments, error in requests:
         with pytest.raises(error):

@@ -32,7 +32,7 @@ from ._errors import (
     SourceError,
 )
 from ._native import Dataset, Features, Graph, Sample, __version__, memory_in_use
-from ._sharing import local_processes as _local_processes
+from ._sharing import open_share as _open_share
 
 __all__ = [
     "Batch",
@@ -104,8 +104,8 @@ def open(
     Args:
         path: The dataset's folder.
         memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders, and divided among the
-            processes that torchrun starts on one machine. By default a quarter of the machine's memory, or of its
-            cgroup's limit.
+            processes of torch.distributed on one machine: as many as torchrun tells, else all of them. By default a
+            quarter of the machine's memory, or of its cgroup's limit.
         residency: ``"mapped"`` samples from the mapped file; ``"ram"`` copies the topology to memory first, on huge
             pages and out of ``memory``; ``"auto"`` copies a direction once it has been read much, if that takes little
             of ``memory``.
@@ -115,7 +115,4 @@ def open(
         >>> ds.num_nodes
         4
     """
-    processes = _local_processes()
-    if processes > 1:
-        memory = Dataset(path, memory, "mapped").memory // processes
-    return Dataset(path, memory, residency)
+    return _open_share(path, memory, residency)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
+
+# Entries whose memory belongs to the batch as a whole; rows of tables hold their own.
+_LISTS = ("edge_index", "n_id", "e_id", "input_id", "batch", "seed_time", "edge_label_index")
 
 
 class Batch:
@@ -24,6 +28,11 @@ class Batch:
         batch: The tree of each node, which is the place of its seed; only with disjoint trees.
         seed_time: The time of each seed; only if the loader was given times.
         x, y, ...: One entry per table, one row per node of ``n_id``.
+
+    Example:
+        >>> batch = next(iter(gm.NeighborLoader(ds, [2, 2], batch_size=3, seed=0)))
+        >>> batch.batch_size, batch.x.shape[0] == len(batch["n_id"])
+        (3, True)
     """
 
     def __init__(self, entries: dict[str, Any], keep: object = None) -> None:
@@ -55,15 +64,34 @@ class Batch:
         return iter(self._entries.items())
 
     def keys(self) -> list[str]:
-        """Return the names of the entries."""
+        """Return the names of the entries.
+
+        Example:
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2], columns=["y"])))
+            >>> sorted(batch.keys())[:4]
+            ['batch_size', 'e_id', 'edge_index', 'input_id']
+        """
         return list(self._entries)
 
     def to(self, device: Any, non_blocking: bool = False) -> Batch:
-        """Return the batch with its tensors on another device."""
+        """Return the batch with its tensors on another device.
+
+        Example:
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2])))
+            >>> batch.to("cpu").x.device
+            device(type='cpu')
+        """
         return self._mapped(lambda tensor: tensor.to(device, non_blocking=non_blocking))
 
     def pin_memory(self) -> Batch:
-        """Return the batch with its tensors in page-locked memory."""
+        """Return the batch with its tensors in page-locked memory, which only an accelerator has a use for.
+
+        Example:
+            >>> import torch
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2])))
+            >>> if torch.cuda.is_available():
+            ...     batch = batch.pin_memory()
+        """
         return self._mapped(lambda tensor: tensor.pin_memory())
 
     def _mapped(self, move: Callable[[Any], Any]) -> Batch:
@@ -73,6 +101,20 @@ class Batch:
         }
         return Batch(entries, self._keep)
 
+    def _hold_for(self, made: Any, whole: type) -> None:
+        """Let the memory of the lists count as taken as long as what a transform has made of the batch may hold them.
+
+        A batch holds it by itself. An object that is ``whole`` has all the lists; of anything else, such as a tuple, a
+        number or None, nothing is known, so it counts until the last of the lists is gone.
+        """
+        if isinstance(made, Batch):
+            return
+        lists = [self._entries[name] for name in _LISTS if name in self._entries]
+        for holder in [made] if isinstance(made, whole) else lists:
+            # Ids that are text are a plain list, which is not of our memory.
+            if hasattr(holder, "__weakref__") or hasattr(holder, "shape"):
+                weakref.finalize(holder, _let_go, self._keep).atexit = False
+
     def __repr__(self) -> str:
         """Tell the names and shapes of the entries."""
         parts = (
@@ -80,3 +122,7 @@ class Batch:
             for name, value in self._entries.items()
         )
         return f"Batch({', '.join(parts)})"
+
+
+def _let_go(_: object) -> None:
+    """Do nothing: the argument was alive until now."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from . import _native
+from ._sharing import open_share
 from ._sources import edge_source, split_source, table_source, table_sources
 from ._writers import element_name
 
@@ -93,7 +95,8 @@ def build(
         side_by_side: Several sources of features hold further columns of the same nodes, not further nodes.
         align_rows: Let every row of the features start on a multiple of 512 bytes.
         on_bad_row: ``"stop"`` with an error that names line and column, or ``"skip"`` such rows and warn.
-        memory: Budget for building and for the dataset that is returned, such as ``"2GiB"``.
+        memory: Budget for building and for the dataset that is returned, such as ``"2GiB"``; that of the dataset is
+            divided among processes as :func:`graphmill.open` does.
         threads: Threads to build with; one for each core by default.
         overwrite: Replace a dataset that exists.
 
@@ -142,7 +145,7 @@ def build(
         settings,
         memory,
     )
-    return _native.Dataset(out, memory)
+    return open_share(out, memory)
 
 
 def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native.Dataset:
@@ -150,8 +153,9 @@ def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native
 
     ``x`` becomes the features and ``y`` the labels; ``edge_attr`` becomes the features of the edges, ``edge_weight``
     their weights and ``edge_time`` their times; masks such as ``train_mask`` become splits (``val_mask`` becomes
-    ``val``); further tensors with a row for each node become tables. ``edge_index`` is stored as it is: PyG lists an
-    undirected edge twice, and so does the dataset.
+    ``val``); further tensors of the nodes, as PyG tells them from those of edges, become tables. What a dataset has no
+    place for is named by a warning. ``edge_index`` is stored as it is: PyG lists an undirected edge twice, and so does
+    the dataset.
 
     Args:
         data: A ``torch_geometric.data.Data``.
@@ -172,36 +176,56 @@ def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native
         raise TypeError(f"from_pyg takes a Data object with edge_index, found {kind}")
     num_nodes = int(data.num_nodes)
     sources: dict[str, Any] = {"tables": {}, "splits": {}}
-    taken = {"edge_index": None, "edge_weight": "weights", "edge_time": "times"}
-    taken |= {"edge_attr": "edge_features", "x": "features", "num_nodes": None}
     for name, value in data.to_dict().items():
-        if name in taken:
-            if taken[name] is not None and value is not None:
-                sources[str(taken[name])] = value
-        elif name.endswith("_mask") and _is_mask(value, num_nodes):
+        if name in ("edge_index", "num_nodes") or value is None:
+            continue
+        reason = _reason_to_leave_out(data, name, value)
+        if reason is not None:
+            warnings.warn(f"{name} is not stored: {reason}", stacklevel=2)
+        elif name in _PLACES:
+            sources[_PLACES[name]] = value
+        elif name.endswith("_mask") and value.dim() == 1 and str(value.dtype) == "torch.bool":
             sources["splits"][name.removesuffix("_mask")] = value
-        elif name == "y" and _is_labels(value, num_nodes):
+        elif name == "y" and _is_labels(value):
             sources["labels"] = value
-        elif _is_table(value, num_nodes):
+        else:
             sources["tables"][name] = value
-    if "edge_features" in sources and sources["edge_features"].dim() == 1:
-        sources["edge_features"] = sources["edge_features"].reshape(-1, 1)
     for name in ("tables", "splits"):
         sources[name] |= options.pop(name, None) or {}
     options.setdefault("num_nodes", num_nodes)
     return build(path, edge_index, **{**sources, **options})
 
 
-def _is_table(value: Any, num_nodes: int) -> bool:
-    return hasattr(value, "dim") and value.dim() in (1, 2) and value.shape[0] == num_nodes
+# Attributes that have a place of their own in a dataset.
+_PLACES = {
+    "x": "features",
+    "edge_attr": "edge_features",
+    "edge_weight": "weights",
+    "edge_time": "times",
+}
 
 
-def _is_mask(value: Any, num_nodes: int) -> bool:
-    return _is_table(value, num_nodes) and value.dim() == 1 and str(value.dtype) == "torch.bool"
+def _reason_to_leave_out(data: Any, name: str, value: Any) -> str | None:
+    """Why a dataset has no place for an attribute; None if it has one."""
+    if not hasattr(value, "dim"):
+        return f"it is a {type(value).__name__}, and a dataset holds tensors"
+    if value.dim() not in (1, 2):
+        return f"it has {value.dim()} dimensions, and tables have one or two"
+    if name in _PLACES:
+        return None
+    # Where there are as many edges as nodes, length tells nothing, and PyG goes by the name.
+    if data.is_edge_attr(name):
+        return (
+            "of the edges, edge_attr, edge_weight and edge_time are; make it a column of edge_attr"
+        )
+    # Of names such as cluster_index, PyG counts the last dimension.
+    if not data.is_node_attr(name) or value.shape[0] != data.num_nodes:
+        return f"its shape {tuple(value.shape)} has a row neither for each node nor for each edge"
+    return None
 
 
-def _is_labels(value: Any, num_nodes: int) -> bool:
-    if not _is_table(value, num_nodes) or value.is_complex():
+def _is_labels(value: Any) -> bool:
+    if value.is_complex():
         return False
     if not value.is_floating_point():
         return True

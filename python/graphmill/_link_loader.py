@@ -100,6 +100,9 @@ class LinkNeighborLoader(NeighborLoader):
     def _start(self, seeds: Any) -> Any:
         return self._links
 
+    def _count_seeds(self) -> int:
+        return len(self._links["sources"])
+
     def _complete(self, entries: dict[str, Any]) -> None:
         ends, links = entries.pop("link_ends"), entries["batch_size"]
         if self._negatives == "triplet":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from . import _native
 from ._batch import Batch
 from ._errors import LoaderError
-from ._loading import profiled, progress_bar, tqdm, warn_of_slow_reading
+from ._loading import can_pin, moved, profiled, progress_bar, tqdm, warn_of_slow_reading
 from ._sharing import own_share, worker_share
 
 
@@ -59,7 +60,7 @@ class NeighborLoader:
             ``"mapped"`` copies everything from the mapped file, ``"ring"`` reads past the page cache by io_uring (by
             ``"pread"`` where the system does not allow it), ``"pread"`` by positioned reads.
         transform: Called with each batch; its result is delivered instead.
-        pin_memory: Copy tensors to page-locked memory.
+        pin_memory: Copy tensors to page-locked memory; a warning and nothing else where there is no accelerator.
         device: Move tensors to this device, without waiting for the copy if they are in page-locked memory.
         progress: Show a bar of tqdm.
         rank: Which of several processes this is, which share the seeds of each epoch as PyTorch's
@@ -78,6 +79,9 @@ class NeighborLoader:
         ...     print(batch.x.shape[1])
         2
     """
+
+    # What a transform may deliver that holds all the lists of a batch.
+    _whole: type = Batch
 
     def __init__(
         self,
@@ -118,14 +122,15 @@ class NeighborLoader:
         """Check every argument; nothing is read before the first batch."""
         self.threads = _at_least(1, threads, "threads", default=max(1, (os.cpu_count() or 1) - 2))
         self.prefetch = _at_least(0, prefetch, "prefetch", default=2)
-        self.batch_size = _at_least(1, batch_size, "batch_size", default=1024)
-        self.seed = secrets.randbits(63) if seed is None else int(seed)
+        self.batch_size = _integer(1, batch_size, "batch_size")
+        self.seed = secrets.randbits(63) if seed is None else _as_seed(seed)
         self.rank, self.world_size = own_share(
             _at_least(0, rank, "rank", default=None),
             _at_least(1, world_size, "world_size", default=None),
         )
         self.transform = transform
         self.pin_memory = pin_memory
+        self._pins = bool(pin_memory) and can_pin()
         self.device = device
         self.progress = progress
         if progress:
@@ -177,12 +182,13 @@ class NeighborLoader:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this process: files, threads and epochs under way."""
-        left_out = ("_source", "_running", "_use_torch")
+        left_out = ("_source", "_running", "_use_torch", "_pins")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Open the dataset in this process."""
         vars(self).update(state)
+        self._pins = bool(self.pin_memory) and can_pin()
         self._source = _native.BatchSource(*self._made_of)
         self._use_torch = find_spec("torch") is not None
         self._running = set()
@@ -192,28 +198,75 @@ class NeighborLoader:
         return len(self._source)
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be this epoch, from its first batch."""
-        self._stand_at(_at_least(0, epoch, "epoch", default=0), 0)
+        """Let the next iteration be this epoch, from its first batch.
+
+        Example:
+            >>> loader = gm.NeighborLoader(ds, [2], batch_size=4, shuffle=True, seed=0)
+            >>> first, second = ([batch.n_id.tolist() for batch in loader] for _ in range(2))
+            >>> loader.set_epoch(0)
+            >>> [batch.n_id.tolist() for batch in loader] == first
+            True
+        """
+        self._stand_at(_integer(0, epoch, "epoch"), 0)
 
     def state_dict(self) -> dict[str, int]:
-        """Return where the loader stands: the epoch and the batches of it that were delivered."""
-        return {"seed": self.seed, "epoch": self._epoch, "batches": self._delivered}
+        """Return where the loader stands: the epoch and the batches of it that were delivered.
+
+        The seed, the batch size and the number of seeds say to which loaders that means something.
+
+        Example:
+            >>> loader = gm.NeighborLoader(ds, [2], batch_size=2, seed=0)
+            >>> batch = next(iter(loader))
+            >>> loader.state_dict()
+            {'seed': 0, 'epoch': 0, 'batches': 1, 'batch_size': 2, 'num_seeds': 4}
+        """
+        return {
+            "seed": self.seed,
+            "epoch": self._epoch,
+            "batches": self._delivered,
+            "batch_size": self.batch_size,
+            "num_seeds": self._count_seeds(),
+        }
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Let the next iteration deliver what remained when ``state`` was taken."""
-        if state["seed"] != self.seed:
-            raise ValueError(
-                f"the state is of a loader with seed {state['seed']}, this one has {self.seed}"
-            )
-        epoch = _at_least(0, state["epoch"], "epoch", default=0)
-        batches = _at_least(0, state["batches"], "batches", default=0)
+        """Let the next iteration deliver what remained when ``state`` was taken.
+
+        A state of a loader with another seed, batch size or number of seeds is refused.
+
+        Example:
+            >>> loader = gm.NeighborLoader(ds, [2], batch_size=1, seed=0)
+            >>> batch = next(iter(loader))
+            >>> other = gm.NeighborLoader(ds, [2], batch_size=1, seed=0)
+            >>> other.load_state_dict(loader.state_dict())
+            >>> sum(1 for batch in other)
+            3
+        """
+        own = self.state_dict()
+        for name in ("seed", "batch_size", "num_seeds"):
+            # States of earlier versions have the seed alone.
+            if name in state and state[name] != own[name]:
+                raise ValueError(
+                    f"the state is of a loader with {name} {state[name]}, this one has {own[name]}"
+                )
+        epoch = _integer(0, state["epoch"], "epoch")
+        batches = _integer(0, state["batches"], "batches")
         # After the last batch of an epoch, what remains is the next epoch.
         if batches >= len(self):
             epoch, batches = epoch + 1, 0
         self._stand_at(epoch, batches)
 
     def close(self) -> None:
-        """Stop the threads and refuse further work; a running iteration ends with :class:`LoaderError`."""
+        """Stop the threads and refuse further work; a running iteration ends with :class:`LoaderError`.
+
+        Example:
+            >>> loader = gm.NeighborLoader(ds, [2])
+            >>> loader.close()
+            >>> try:
+            ...     iter(loader)
+            ... except gm.LoaderError as error:
+            ...     print(error)
+            the loader was closed; make a new one
+        """
         self._closed = True
         for stream in list(self._running):
             stream.stop()
@@ -280,18 +333,29 @@ class NeighborLoader:
         if self._named is not None:
             entries["n_id"] = self._named.original_ids(entries["n_id"])
         self._complete(entries)
-        batch: Any = Batch(entries, raw)
+        batch = Batch(entries, raw)
+        made: Any = batch
         if self.transform is not None:
-            batch = self.transform(batch)
-        if not self.pin_memory and self.device is None:
-            return batch
+            made = self.transform(batch)
+            batch._hold_for(made, self._whole)
+        if not self._pins and self.device is None:
+            return made
         with profiled("graphmill.transfer", self._use_torch):
-            if self.pin_memory:
-                batch = batch.pin_memory()
-            return batch if self.device is None else batch.to(self.device, non_blocking=True)
+            if self._pins:
+                made = moved(made, "pin_memory")
+            if self.device is not None:
+                made = moved(made, "to", self.device, non_blocking=True)
+            return made
 
     def _complete(self, entries: dict[str, Any]) -> None:
         """Add to the entries what only this kind of loader knows."""
+
+    def _count_seeds(self) -> int:
+        """Tell how many seeds or links an epoch goes through, in all processes."""
+        ds, start, _ = self._made_of
+        if start is None:
+            return ds.num_nodes
+        return len(ds.split(start) if isinstance(start, str) else start)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -306,10 +370,19 @@ _Default = TypeVar("_Default", int, None)
 
 
 def _at_least(least: int, value: int | None, what: str, default: _Default) -> int | _Default:
-    if value is None:
-        return default
+    return default if value is None else _integer(least, value, what)
+
+
+def _integer(least: int, value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{what} must be an integer, found {value!r}")
     if value < least:
         raise ValueError(f"{what} must be at least {least}, found {value}")
     return int(value)
+
+
+def _as_seed(seed: Any) -> int:
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise TypeError(f"seed must be an integer or None, found {seed!r}") from None

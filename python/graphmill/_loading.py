@@ -1,18 +1,21 @@
-"""What surrounds the loop over batches: progress, ranges in a profile, and one warning about slow reading."""
+"""What surrounds the loop over batches: progress, ranges in a profile, transfers, and warnings that come once."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from typing import Any
 
 from . import _native
 
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _has_warned = False
+_has_warned_of_pinning = False
 
 
 @contextlib.contextmanager
@@ -52,3 +55,49 @@ def warn_of_slow_reading(source: _native.BatchSource) -> None:
     if reason is not None:
         _has_warned = True
         warnings.warn(f"rows were read without io_uring, which is slower: {reason}", stacklevel=3)
+
+
+def can_pin() -> bool:
+    """Tell whether page-locked memory is of use here; say once per process if it is not."""
+    global _has_warned_of_pinning
+    if _has_accelerator():
+        return True
+    if not _has_warned_of_pinning:
+        _has_warned_of_pinning = True
+        warnings.warn(
+            "pin_memory=True has no effect: torch finds no accelerator that would copy from page-locked memory",
+            stacklevel=_levels_to_the_user(),
+        )
+    return False
+
+
+def _has_accelerator() -> bool:
+    if find_spec("torch") is None:
+        return False
+    import torch
+
+    # Older versions know of CUDA alone.
+    devices = getattr(torch, "accelerator", torch.cuda)
+    return bool(devices.is_available())
+
+
+def _levels_to_the_user() -> int:
+    """Return the ``stacklevel`` by which a warning of the caller names the code that called this package."""
+    frame, level = sys._getframe(1), 1
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def moved(value: Any, method: str, *arguments: Any, **options: Any) -> Any:
+    """Call a method such as ``to`` of a batch, or of whatever a transform has put into tuples, lists and dicts."""
+    if hasattr(value, method):
+        return getattr(value, method)(*arguments, **options)
+    if isinstance(value, Mapping):
+        return {key: moved(item, method, *arguments, **options) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [moved(item, method, *arguments, **options) for item in value]
+        # Named tuples take their fields one by one.
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return value

@@ -59,7 +59,7 @@ def write_graph(
     Args:
         path: The file to write; it appears complete or not at all.
         edge_index: Integers of shape ``[2, E]`` (NumPy or torch), or a pair ``(sources, destinations)``.
-        num_nodes: Number of nodes; by default the largest id + 1.
+        num_nodes: At least so many nodes; more if an id demands it.
         weights: One finite number, 0 or more, for each edge.
         times: One integer for each edge.
         undirected: Store each edge both ways in one set of lists.
@@ -152,7 +152,8 @@ def convert(
     """Convert one file into another: edges and tables as text or arrays, ``.gl``, ``.gd`` and GraphZero's two kinds.
 
     What the source is follows from its content, what the target shall be from its name and ``to``. Text is read once,
-    on all cores, and sorted within ``memory``; it may be packed as ``.gz`` or ``.zst``.
+    on all cores, and sorted within ``memory``; it may be packed as ``.gz`` or ``.zst``. A ``.csv`` target of a ``.gl``
+    has its weights and times but no edge ids, one of a ``.gd`` its rows without a header.
 
     Args:
         source: The file to read, several that follow each other, or a pattern such as ``"part-*.csv"``.

@@ -8,6 +8,7 @@ too.
 from __future__ import annotations
 
 import enum
+import operator
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,12 @@ __all__ = ["DataType", "FeatureStore", "Graph", "convert_csv_to_gd", "convert_cs
 
 
 class DataType(enum.Enum):
-    """The element types of a GraphZero feature file."""
+    """The element types of a GraphZero feature file.
+
+    Example:
+        >>> gz.DataType.FLOAT32.value, gz.DataType(1).name
+        (2, 'INT64')
+    """
 
     INT32 = 0
     INT64 = 1
@@ -64,7 +70,14 @@ class Graph:
         return self._graph.has_weights
 
     def get_degree(self, node_id: int) -> int:
-        """Return the number of neighbours; 0 for an id past the end."""
+        """Return the number of neighbours; 0 for an id past the end.
+
+        Example:
+            >>> g = gz.Graph("graph.gl")
+            >>> g.get_degree(0), g.get_degree(100)
+            (2, 0)
+        """
+        node_id = operator.index(node_id)
         with _runtime_errors():
             if node_id < 0:
                 raise IndexError(f"node {node_id} is negative")
@@ -73,12 +86,23 @@ class Graph:
             return int(self._graph.degrees([node_id])[0])
 
     def get_neighbours(self, node_id: int) -> NDArray[np.int64]:
-        """Return the neighbours as int64: a view where the file stores int64, which outlives the graph."""
+        """Return the neighbours as int64: a view where the file stores int64, which outlives the graph.
+
+        Example:
+            >>> gz.Graph("graph.gl").get_neighbours(0)
+            array([1, 2])
+        """
         with _runtime_errors():
             return self._graph.neighbors(node_id).astype(np.int64, copy=False)
 
     def get_weights(self, node_id: int) -> NDArray[np.float32]:
-        """Return the weights of a node's edges, a view which outlives the graph."""
+        """Return the weights of a node's edges, a view which outlives the graph.
+
+        Example:
+            >>> _ = gm.write_graph("weighted.gl", [[0, 0], [1, 2]], weights=[0.5, 2.0])
+            >>> gz.Graph("weighted.gl").get_weights(0).tolist()
+            [0.5, 2.0]
+        """
         with _runtime_errors():
             weights: NDArray[np.float32] | None = self._graph.weights()
             if weights is None:
@@ -106,7 +130,12 @@ class Graph:
         """
         with _runtime_errors():
             walks: NDArray[np.int64] = self._graph.walk(
-                _nodes(start_nodes), walk_length, p, q, seed=seed, stay=True
+                _nodes(start_nodes),
+                _count(walk_length, "walk_length"),
+                p,
+                q,
+                seed=seed,
+                stay=True,
             )
             return walks
 
@@ -121,7 +150,11 @@ class Graph:
         """
         with _runtime_errors():
             walks: NDArray[np.int64] = self._graph.walk(
-                _nodes(start_nodes), walk_length, weighted=False, seed=seed, stay=True
+                _nodes(start_nodes),
+                _count(walk_length, "walk_length"),
+                weighted=False,
+                seed=seed,
+                stay=True,
             )
             return walks
 
@@ -139,7 +172,7 @@ class Graph:
         """
         with _runtime_errors():
             rows: NDArray[np.int64] = self._graph._neighbor_matrix(
-                _nodes(start_nodes), K, pad, seed
+                _nodes(start_nodes), _count(K, "K"), pad, seed
             )
             return rows
 
@@ -155,7 +188,7 @@ class Graph:
         with _runtime_errors():
             degree = int(self._graph.degrees([start_node])[0])
             row: NDArray[np.int64] = self._graph._neighbor_matrix(
-                [start_node], min(K, degree), 0, seed
+                [start_node], min(_count(K, "K"), degree), 0, seed
             )[0]
             return row
 
@@ -194,7 +227,14 @@ class FeatureStore:
         return shape[1] if len(shape) == 2 else 1
 
     def get_data(self, node_id: int) -> NDArray[Any]:
-        """Return one row, a copy-on-write view."""
+        """Return one row, a copy-on-write view.
+
+        Example:
+            >>> gz.FeatureStore("features.gd").get_data(1).tolist()
+            [2.0, 3.0]
+        """
+        # A bool is a number here; as an index of NumPy's it would be a mask.
+        node_id = operator.index(node_id)
         with _runtime_errors():
             if not 0 <= node_id < self.num_nodes:
                 raise IndexError(
@@ -204,7 +244,12 @@ class FeatureStore:
             return row
 
     def get_tensor(self) -> NDArray[Any]:
-        """Return all rows as one array: a copy-on-write view that takes no memory until it is written to."""
+        """Return all rows as one array: a copy-on-write view that takes no memory until it is written to.
+
+        Example:
+            >>> gz.FeatureStore("features.gd").get_tensor()[2].tolist()
+            [4.0, 5.0]
+        """
         with _runtime_errors():
             table: NDArray[Any] = self._features.numpy(writable=True)
             return table.reshape(self.num_nodes, self.feature_dim)
@@ -237,10 +282,8 @@ def convert_csv_to_gl(
         >>> gz.Graph("edges.gl").num_edges
         5
     """
-    source = csv_path if csv_path is not None else input_csv
-    target = out_path if out_path is not None else output_bin
-    if source is None or target is None:
-        raise TypeError("convert_csv_to_gl needs csv_path and out_path")
+    source = _one_of(csv_path=csv_path, input_csv=input_csv)
+    target = _one_of(out_path=out_path, output_bin=output_bin)
     with _runtime_errors():
         _native.convert_file(
             [os.fspath(source)],
@@ -269,12 +312,14 @@ def convert_csv_to_gd(
     *,
     input_csv: str | os.PathLike[str] | None = None,
     output_bin: str | os.PathLike[str] | None = None,
+    num_nodes: int | None = None,
 ) -> None:
     r"""Convert a CSV of features, as GraphZero does: the first column is the node's id, the rest are its features.
 
     Rows may come in any order; ids without a row are zeros, and of two rows for one id the last stays. The file is one
     of graphmill's, checked and crash-safe. Text, empty cells, overflow, fractions in integers and rows of another
-    length raise with the line. An existing target is replaced.
+    length raise with the line. An existing target is replaced. ``num_nodes`` allows for so many rows where ids lie far
+    apart, which raises otherwise.
 
     Example:
         >>> from pathlib import Path
@@ -283,10 +328,8 @@ def convert_csv_to_gd(
         >>> gz.FeatureStore("features.gd").get_data(1).tolist()
         [0.5, 2.0]
     """
-    source = csv_path if csv_path is not None else input_csv
-    target = out_path if out_path is not None else output_bin
-    if source is None or target is None:
-        raise TypeError("convert_csv_to_gd needs csv_path and out_path")
+    source = _one_of(csv_path=csv_path, input_csv=input_csv)
+    target = _one_of(out_path=out_path, output_bin=output_bin)
     with _runtime_errors():
         _native.convert_file(
             [os.fspath(source)],
@@ -299,7 +342,7 @@ def convert_csv_to_gd(
             False,
             False,
             False,
-            None,
+            num_nodes,
             False,
             None,
             None,
@@ -312,7 +355,28 @@ def convert_csv_to_gd(
 
 def _nodes(start_nodes: Any) -> Any:
     """Return the nodes as NumPy sees them, since GraphZero answers tensors with arrays too."""
-    return np.asarray(start_nodes) if hasattr(start_nodes, "__array__") else start_nodes
+    if not hasattr(start_nodes, "__array__"):
+        return start_nodes
+    nodes = np.asarray(start_nodes)
+    # No nodes have no type: NumPy makes floats of an empty list.
+    return nodes.astype(np.int64) if nodes.shape == (0,) else nodes
+
+
+def _count(value: Any, what: str) -> int:
+    """Return a number of steps or neighbours; one that no array can have is a wrong value and no wrong node."""
+    count = operator.index(value)
+    if not -(2**63) <= count < 2**63:
+        raise ValueError(f"{what} is {count}, expected at least 0 and below 2^63")
+    return count
+
+
+def _one_of(**given: str | os.PathLike[str] | None) -> str | os.PathLike[str]:
+    """Return the path that has come by one of the names that GraphZero and its documentation use."""
+    paths = [path for path in given.values() if path is not None]
+    if len(paths) != 1:
+        found = "both" if paths else "neither"
+        raise TypeError(f"give {' or '.join(given)}, found {found}")
+    return paths[0]
 
 
 @contextmanager

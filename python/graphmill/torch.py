@@ -35,7 +35,15 @@ class BatchDataset(IterableDataset[Any]):
         self.loader = loader
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next iteration be this epoch."""
+        """Let the next iteration be this epoch.
+
+        Example:
+            >>> from graphmill.torch import BatchDataset
+            >>> batches = BatchDataset(gm.NeighborLoader(ds, [2], batch_size=2, shuffle=True, seed=0))
+            >>> batches.set_epoch(3)
+            >>> batches.loader.state_dict()["epoch"]
+            3
+        """
         self.loader.set_epoch(epoch)
 
     def __iter__(self) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 //! `graphmill.build`: a dataset from sources.
 
+use crate::arguments::{Int, read_threads};
 use crate::build_sources::{Edges, Rows, Words};
 use crate::errors::Result;
 use crate::interruptible::interruptible;
@@ -12,6 +13,7 @@ use graphmill::ingest::build::{BuildOptions, BuildSources, NodeOrder, SourceIds,
 use graphmill::ingest::source::Column;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Which edges are kept in which lists, and how nodes are numbered; `graphmill.build` fills them in.
@@ -22,7 +24,7 @@ pub struct BuildSettings {
     ids: SourceIds,
     label_column: Option<Column>,
     align_rows: bool,
-    threads: Option<usize>,
+    threads: Option<NonZero<usize>>,
     overwrite: bool,
 }
 
@@ -42,12 +44,12 @@ impl BuildSettings {
         edge_ids: bool,
         map_ids: bool,
         string_ids: bool,
-        num_nodes: Option<u64>,
+        num_nodes: Option<Int>,
         dedup: bool,
         drop_self_loops: bool,
         add_self_loops: bool,
         align_rows: bool,
-        threads: Option<usize>,
+        threads: Option<Int>,
         overwrite: bool,
     ) -> Result<Self> {
         let ids = match (map_ids, string_ids) {
@@ -59,11 +61,10 @@ impl BuildSettings {
                 return Err(PyValueError::new_err(problem).into());
             }
         };
-        if threads == Some(0) {
-            return Err(PyValueError::new_err("threads is 0, expected 1 or more").into());
-        }
+        let num_nodes = num_nodes.map(|number| number.within("num_nodes", 0..=u64::MAX));
+        let threads = read_threads(threads)?;
         let topology = EdgeSortOptions::new()
-            .num_nodes(num_nodes.unwrap_or(0))
+            .num_nodes(num_nodes.transpose()?.unwrap_or(0))
             .directions(parse_directions(undirected, direction.unwrap_or("both"))?)
             .order(neighbor_order.parse::<ListOrder>()?)
             .edge_ids(edge_ids)
@@ -139,7 +140,7 @@ pub fn build_dataset(
         sources = sources.split(name, rows.source(words)?);
     }
     let options = settings.options(source).budget(budget_of(memory)?);
-    let pool = graphmill::disk::with_threads(settings.threads)?;
+    let pool = graphmill::disk::with_threads(settings.threads.map(NonZero::get))?;
     let report = interruptible(py, |observer| {
         let options = options.observer(observer);
         pool.install(|| build(&out, &sources, &options))

@@ -27,6 +27,13 @@ use std::sync::{PoisonError, RwLock};
 /// or because ids were scattered or text; ``repr(ds)`` says so. ``ds.graph``, ``ds.features`` and ``batch.n_id`` speak
 /// numbers. Seeds and splits are ids of the source, and :meth:`node_ids` and :meth:`original_ids` lead from one to the
 /// other.
+///
+/// Example:
+///     >>> ds = gm.open("papers")
+///     >>> ds.num_nodes, ds.tables
+///     (4, ['x', 'y'])
+///     >>> ds.features.shape, ds.labels.shape
+///     ((4, 2), (4,))
 #[pyclass(frozen, module = "graphmill")]
 pub struct Dataset {
     /// Replaced as a whole when this handle adds to the dataset.
@@ -118,6 +125,10 @@ impl Dataset {
     }
 
     /// A table of the nodes by name; `KeyError` names those that exist.
+    ///
+    /// Example:
+    ///     >>> ds.table("y").dtype
+    ///     dtype('int64')
     fn table(&self, name: &str) -> Result<Features> {
         let dataset = self.inner();
         Ok(Features::of(dataset.table(name)?.clone(), Reading::Auto, dataset.budget().clone()))
@@ -130,6 +141,12 @@ impl Dataset {
     }
 
     /// A table of the edges by name, such as `edge_attr`; its rows are found by edge id. `KeyError` names those that exist.
+    ///
+    /// Example:
+    ///     >>> links = gm.build("links", edges=[[0, 1], [1, 2]], edge_features=np.eye(2))
+    ///     >>> s = links.graph.sample([2], [1])
+    ///     >>> links.edge_table("edge_attr")[s.e_id]
+    ///     array([[0., 1.]])
     fn edge_table(&self, name: &str) -> Result<Features> {
         let dataset = self.inner();
         let table = dataset.edge_table(name)?.clone();

@@ -1,5 +1,6 @@
 //! `graphmill.Features`.
 
+use crate::arguments::Int;
 use crate::errors::Result;
 use crate::ids::{self, is_tensor};
 use crate::loader::read_stats;
@@ -10,9 +11,9 @@ use graphmill::format::ElementType;
 use graphmill::load::{self, Reading, Rows, StatsSum};
 use graphmill::store::Table;
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyInt, PySlice, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -137,6 +138,10 @@ impl Features {
             return Err(PyValueError::new_err(problem).into());
         }
         let flat = out.call_method1("reshape", (-1,))?;
+        // torch gives nothing a stride of its own, with which it then refuses to see it as bytes.
+        if flat.len()? == 0 {
+            return Ok(PyArray1::zeros(py, 0, false));
+        }
         let bytes = if torch {
             let torch = py.import("torch")?;
             flat.call_method0("detach")?
@@ -146,6 +151,28 @@ impl Features {
             flat.call_method1("view", ("uint8",))?
         };
         Ok(bytes.cast_into().map_err(PyErr::from)?)
+    }
+
+    /// The ids of the rows that a mask selects: a tensor if it is one.
+    fn rows_of_mask<'py>(&self, mask: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>> {
+        let (found, expected) = (mask.len()?, self.__len__());
+        if found != expected {
+            let problem = format!("the mask has {found} entries, expected {expected}, one a row");
+            return Err(PyIndexError::new_err(problem).into());
+        }
+        if is_tensor(mask) {
+            return Ok(mask.call_method0("nonzero")?.call_method1("reshape", (-1,))?);
+        }
+        Ok(mask.py().import("numpy")?.call_method1("flatnonzero", (mask,))?)
+    }
+}
+
+/// Whether an array or tensor holds truth values.
+fn is_boolean(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let dtype = array.getattr("dtype")?;
+    match is_tensor(array) {
+        true => dtype.eq(array.py().import("torch")?.getattr("bool")?),
+        false => dtype.eq("bool"),
     }
 }
 
@@ -197,6 +224,10 @@ impl Features {
     /// The view is read-only, or private and copy-on-write with `writable=True`, and stays valid after this handle is
     /// gone. If another program truncates the file while you look at the view, the operating system ends the process;
     /// graphmill itself replaces files and never shortens them.
+    ///
+    /// Example:
+    ///     >>> x.numpy()[2, 1]
+    ///     np.float32(5.0)
     #[pyo3(signature = (*, writable = false))]
     fn numpy<'py>(&self, py: Python<'py>, writable: bool) -> Result<Bound<'py, PyAny>> {
         let dtype = element_dtype(py, self.element())?;
@@ -210,6 +241,10 @@ impl Features {
     /// A torch view of the whole table, private and copy-on-write; no memory is taken until it is written to.
     ///
     /// A write costs one page of memory, is seen by every torch view of this handle, and never reaches the file.
+    ///
+    /// Example:
+    ///     >>> x.torch()[2]
+    ///     tensor([4., 5.])
     fn torch<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
         Ok(to_torch(self.view(py, true)?, self.element())?)
     }
@@ -274,6 +309,11 @@ impl Features {
     }
 
     /// Tells the operating system how the views will be used: `"random"` (the default), `"sequential"` or `"normal"`.
+    ///
+    /// Example:
+    ///     >>> x.advise("sequential")
+    ///     >>> float(x.numpy().sum())
+    ///     28.0
     fn advise(&self, pattern: &str) -> Result<()> {
         let advice = match pattern {
             "random" => Advice::Random,
@@ -293,22 +333,39 @@ impl Features {
         Ok(())
     }
 
-    /// One row, a slice (both views of `numpy()`), or the rows of a list of ids (`gather`).
+    /// One row, a slice (both views of `numpy()`), or the rows of a list of ids or of a mask (`gather`).
     fn __getitem__<'py>(
         &self,
         py: Python<'py>,
         key: Bound<'py, PyAny>,
     ) -> Result<Bound<'py, PyAny>> {
-        if key.is_instance_of::<PySlice>()
-            || key.extract::<i64>().is_ok() && !key.hasattr("shape")?
-        {
-            return Ok(self.numpy(py, false)?.get_item(key)?);
+        if key.is_instance_of::<PyTuple>() {
+            let rows = "write x[[2, 1]] for rows 2 and 1";
+            let cell = "x[2][1] or x.numpy()[2, 1] for a cell";
+            let problem = format!("a tuple may mean rows or a cell; {rows}, {cell}");
+            return Err(PyTypeError::new_err(problem).into());
         }
-        if key.hasattr("ndim")? && key.getattr("ndim")?.eq(0)? {
-            let index: i64 = key.call_method0("item")?.extract()?;
-            return Ok(self.numpy(py, false)?.get_item(index)?);
+        let is_array = key.hasattr("dtype")? && key.hasattr("ndim")?;
+        let dimensions = if is_array { key.getattr("ndim")?.extract()? } else { 0 };
+        if dimensions == 1 && is_boolean(&key)? {
+            return self.gather(py, &self.rows_of_mask(&key)?, None, false);
         }
-        self.gather(py, &key, None, false)
+        let row = if is_array && dimensions == 0 { key.call_method0("item")? } else { key };
+        if row.is_instance_of::<PyBool>() {
+            let problem =
+                "a row is found by an integer, rows by a list of them or a mask; found a bool";
+            return Err(PyTypeError::new_err(problem).into());
+        }
+        // NumPy calls an integer that it cannot hold an overflow.
+        if row.is_instance_of::<PyInt>() && row.extract::<i64>().is_err() {
+            let (row, rows) = (row.extract::<Int>()?, self.__len__());
+            let problem = format!("row {row} is out of range; the table has {rows} rows");
+            return Err(PyIndexError::new_err(problem).into());
+        }
+        if row.is_instance_of::<PySlice>() || row.is_instance_of::<PyInt>() {
+            return Ok(self.numpy(py, false)?.get_item(row)?);
+        }
+        self.gather(py, &row, None, false)
     }
 
     #[pyo3(signature = (dtype = None, copy = None))]

@@ -1,6 +1,6 @@
 //! `graphmill.Graph`.
 
-use crate::arguments::{parse_direction, parse_residency};
+use crate::arguments::{Int, NodeNumber, Seed, parse_direction, parse_residency, read_threads};
 use crate::errors::Result;
 use crate::ids;
 use crate::memory::budget_of;
@@ -16,7 +16,6 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -71,7 +70,18 @@ impl Graph {
         Ok(PyTuple::new(py, [offsets, neighbours])?)
     }
 
+    /// A view of a section of a file that is as long as it was: a shorter one ends whoever reads past its end.
     fn view<'py>(
+        &self,
+        py: Python<'py>,
+        section: &Section,
+        framework: &str,
+    ) -> Result<Bound<'py, PyAny>> {
+        self.check()?;
+        self.view_of_checked(py, section, framework)
+    }
+
+    fn view_of_checked<'py>(
         &self,
         py: Python<'py>,
         section: &Section,
@@ -197,12 +207,22 @@ impl Graph {
     ///
     /// Args:
     ///     framework: `"numpy"` for read-only arrays, `"torch"` for private copy-on-write tensors.
+    ///
+    /// Example:
+    ///     >>> indptr, indices = g.csr()
+    ///     >>> indices[indptr[0]:indptr[1]]     # where edges of node 0 lead to
+    ///     array([1, 2], dtype=int32)
     #[pyo3(signature = (framework = "numpy"))]
     fn csr<'py>(&self, py: Python<'py>, framework: &str) -> Result<Bound<'py, PyTuple>> {
         self.csr_views(py, Direction::Out, framework)
     }
 
-    /// `(indptr, indices)` of the in-edges, without a copy.
+    /// `(indptr, indices)` of the in-edges, without a copy; the argument is that of `csr`.
+    ///
+    /// Example:
+    ///     >>> indptr, indices = g.csc()
+    ///     >>> indices[indptr[2]:indptr[3]]     # where edges of node 2 come from
+    ///     array([0, 1], dtype=int32)
     #[pyo3(signature = (framework = "numpy"))]
     fn csc<'py>(&self, py: Python<'py>, framework: &str) -> Result<Bound<'py, PyTuple>> {
         self.csr_views(py, Direction::In, framework)
@@ -213,6 +233,11 @@ impl Graph {
     /// Args:
     ///     direction: Whose lists: `"out"` or `"in"`.
     ///     framework: `"numpy"` for a read-only array, `"torch"` for a private copy-on-write tensor.
+    ///
+    /// Example:
+    ///     >>> weighted = gm.write_graph("weighted.gl", [[0, 0], [2, 1]], weights=[0.5, 2.0])
+    ///     >>> weighted.neighbors(0), weighted.weights()
+    ///     (array([1, 2], dtype=int32), array([2. , 0.5], dtype=float32))
     #[pyo3(signature = (direction = "out", framework = "numpy"))]
     fn weights<'py>(
         &self,
@@ -225,6 +250,11 @@ impl Graph {
     }
 
     /// The times of the stored edges, an int64 view without a copy, or None; the arguments are those of `weights`.
+    ///
+    /// Example:
+    ///     >>> timed = gm.write_graph("timed.gl", [[0, 0], [2, 1]], times=[2019, 2024])
+    ///     >>> timed.neighbors(0), timed.times()
+    ///     (array([1, 2], dtype=int32), array([2024, 2019]))
     #[pyo3(signature = (direction = "out", framework = "numpy"))]
     fn times<'py>(
         &self,
@@ -237,6 +267,11 @@ impl Graph {
     }
 
     /// The source rows of the stored edges, an int64 view without a copy, or None; the arguments are those of `weights`.
+    ///
+    /// Example:
+    ///     >>> numbered = gm.write_graph("numbered.gl", [[0, 0], [2, 1]], edge_ids=True)
+    ///     >>> numbered.neighbors(0), numbered.edge_ids()
+    ///     (array([1, 2], dtype=int32), array([1, 0]))
     #[pyo3(signature = (direction = "out", framework = "numpy"))]
     fn edge_ids<'py>(
         &self,
@@ -283,12 +318,12 @@ impl Graph {
     fn neighbors<'py>(
         &self,
         py: Python<'py>,
-        id: i64,
+        id: NodeNumber,
         direction: &str,
     ) -> Result<Bound<'py, PyAny>> {
         let direction = parse_direction(direction)?;
         let lists = self.inner.lists(direction)?;
-        let range = lists.range(self.checked(id)?)?;
+        let range = lists.range(self.checked(id.0)?)?;
         let sections = self.inner.sections(direction)?;
         if sections.is_packed() {
             let ids = py.detach(|| lists.decode(range))?;
@@ -297,7 +332,7 @@ impl Graph {
         let mut section = sections.neighbours;
         section.offset += range.start as u64 * section.element.width();
         section.count = range.len() as u64;
-        self.view(py, &section, "numpy")
+        self.view_of_checked(py, &section, "numpy")
     }
 
     /// The neighbours of many nodes, one list after the other, whatever the encoding.
@@ -324,15 +359,19 @@ impl Graph {
         &self,
         ids: &Bound<'py, PyAny>,
         direction: &str,
-        threads: Option<NonZero<usize>>,
+        threads: Option<Int>,
     ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        walk::neighbor_lists(&self.inner, ids, parse_direction(direction)?, threads)
+        walk::neighbor_lists(&self.inner, ids, parse_direction(direction)?, read_threads(threads)?)
     }
 
     /// Where the list of a node lies in `indices`: `(start, end)`.
+    ///
+    /// Example:
+    ///     >>> g.list_range(1)
+    ///     (2, 3)
     #[pyo3(signature = (id, direction = "out"))]
-    fn list_range(&self, id: i64, direction: &str) -> Result<(usize, usize)> {
-        let range = self.inner.lists(parse_direction(direction)?)?.range(self.checked(id)?)?;
+    fn list_range(&self, id: NodeNumber, direction: &str) -> Result<(usize, usize)> {
+        let range = self.inner.lists(parse_direction(direction)?)?.range(self.checked(id.0)?)?;
         Ok((range.start, range.end))
     }
 
@@ -374,12 +413,12 @@ impl Graph {
         weighted: bool,
         disjoint: bool,
         method: &str,
-        seed: Option<i128>,
-        threads: Option<NonZero<usize>>,
+        seed: Option<Seed>,
+        threads: Option<Int>,
         time: Option<&Bound<'py, PyAny>>,
         node_time: Option<&Bound<'py, PyAny>>,
         temporal: &str,
-        window: Option<u64>,
+        window: Option<Int>,
         layer_dependency: bool,
         subgraph: &str,
     ) -> Result<Sample> {
@@ -432,13 +471,13 @@ impl Graph {
         weighted: bool,
         disjoint: bool,
         method: &str,
-        seed: Option<i128>,
-        threads: Option<NonZero<usize>>,
+        seed: Option<Seed>,
+        threads: Option<Int>,
         exclude: Option<&str>,
         time: Option<&Bound<'py, PyAny>>,
         node_time: Option<&Bound<'py, PyAny>>,
         temporal: &str,
-        window: Option<u64>,
+        window: Option<Int>,
         layer_dependency: bool,
         subgraph: &str,
     ) -> Result<Sample> {
@@ -487,20 +526,21 @@ impl Graph {
     fn walk<'py>(
         &self,
         starts: &Bound<'py, PyAny>,
-        length: i64,
+        #[pyo3(from_py_with = walk::read_length)] length: usize,
         p: f64,
         q: f64,
         weighted: Option<bool>,
         restart: f64,
         direction: &str,
-        seed: Option<i128>,
-        threads: Option<NonZero<usize>>,
+        seed: Option<Seed>,
+        threads: Option<Int>,
         stay: bool,
     ) -> Result<Bound<'py, PyAny>> {
-        let seed = walk::read_seed(starts.py(), seed)?;
+        let seed = Seed::or_fresh(starts.py(), seed)?;
         let options = WalkOptions::new(0).node2vec(p, q).weighted(weighted).restart(restart);
         let options = options.stay(stay).seed(seed);
-        walk::walk(&self.inner, starts, length, parse_direction(direction)?, options, threads)
+        let (follow, threads) = (parse_direction(direction)?, read_threads(threads)?);
+        walk::walk(&self.inner, starts, length, follow, options, threads)
     }
 
     /// Draws pairs of nodes that are no edges, for link prediction.
@@ -529,16 +569,16 @@ impl Graph {
     fn negative_edges<'py>(
         &self,
         py: Python<'py>,
-        n: i64,
+        n: Int,
         weighted: bool,
         strict: bool,
-        seed: Option<i128>,
+        seed: Option<Seed>,
         src: Option<&Bound<'py, PyAny>>,
-        threads: Option<NonZero<usize>>,
+        threads: Option<Int>,
     ) -> Result<Bound<'py, PyAny>> {
-        let seed = walk::read_seed(py, seed)?;
+        let seed = Seed::or_fresh(py, seed)?;
         let options = NegativeOptions::new().weighted(weighted).strict(strict).seed(seed);
-        walk::negative_edges(py, &self.inner, n, src, &options, threads)
+        walk::negative_edges(py, &self.inner, n, src, &options, read_threads(threads)?)
     }
 
     /// Up to `count` distinct out-edges of each node as rows of neighbours, then `pad`.
@@ -546,16 +586,21 @@ impl Graph {
     fn _neighbor_matrix<'py>(
         &self,
         nodes: &Bound<'py, PyAny>,
-        count: i64,
+        count: Int,
         pad: i64,
-        seed: Option<i128>,
-        threads: Option<NonZero<usize>>,
+        seed: Option<Seed>,
+        threads: Option<Int>,
     ) -> Result<Bound<'py, PyAny>> {
-        let seed = walk::read_seed(nodes.py(), seed)?;
-        walk::neighbor_matrix(&self.inner, nodes, count, pad, seed, threads)
+        let seed = Seed::or_fresh(nodes.py(), seed)?;
+        walk::neighbor_matrix(&self.inner, nodes, count, pad, seed, read_threads(threads)?)
     }
 
     /// Raises `CorruptError` unless the file is as long as it was when it was opened.
+    ///
+    /// Every call checks that by itself; views that were made before cannot.
+    ///
+    /// Example:
+    ///     >>> g.check()
     fn check(&self) -> Result<()> {
         use graphmill::disk::ReadAt;
         Ok(self.inner.mapped().check_length()?)

@@ -40,6 +40,11 @@ pub fn read<'py>(object: &Bound<'py, PyAny>, what: &str) -> Result<Ids<'py>> {
         let expected = "a one-dimensional list or array of integers";
         PyTypeError::new_err(format!("{what} must be {expected}, found {found}"))
     };
+    // A range may be longer than any list; NumPy calls that an overflow.
+    if object.is_instance_of::<PyRange>() && object.len().is_err() {
+        let problem = format!("{what} is a range of 2^63 ids or more; no graph has so many nodes");
+        return Err(PyIndexError::new_err(problem).into());
+    }
     let from_torch = is_tensor(object);
     let array = if from_torch {
         object.call_method0("detach")?.call_method0("cpu")?.call_method0("numpy")?

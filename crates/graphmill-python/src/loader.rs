@@ -1,6 +1,6 @@
 //! What loaders iterate over: batches made ahead by threads of Rust, which never need the GIL.
 
-use crate::arguments::{parse_direction, read_fanouts};
+use crate::arguments::{Int, Keywords, parse_direction, read_fanouts};
 use crate::dataset::Dataset;
 use crate::errors::Result;
 use crate::ids;
@@ -36,14 +36,14 @@ impl BatchSource {
         py: Python<'_>,
         dataset: &Dataset,
         start: &Bound<'_, PyAny>,
-        options: LoaderWishes<'_>,
+        options: &Bound<'_, PyDict>,
     ) -> Result<Self> {
-        let options = options.read()?;
+        let options = read_options(&Keywords(options))?;
         let dataset = dataset.inner();
         let are_text = dataset.ids().are_text();
         let loader = match start.cast::<PyDict>() {
             Ok(links) => {
-                let links = links.extract::<LinkWishes<'_>>()?.read(are_text)?;
+                let links = read_links(&Keywords(links), are_text)?;
                 py.detach(|| load::NeighborLoader::over_links(dataset, links, options))?
             }
             Err(_) => {
@@ -55,9 +55,11 @@ impl BatchSource {
     }
 
     /// The batches of an epoch from `first` on, or every `step`-th of them.
-    fn epoch(&self, epoch: u64, first: u64, step: u64) -> EpochStream {
+    fn epoch(&self, epoch: Int, first: Int, step: u64) -> Result<EpochStream> {
+        let epoch = epoch.within("epoch", 0..=u64::MAX)?;
+        let first = first.within("batches", 0..=u64::MAX)?;
         let batches = Mutex::new(self.loader.every(epoch, first, step));
-        EpochStream { batches, process: std::process::id() }
+        Ok(EpochStream { batches, process: std::process::id() })
     }
 
     /// What the loader has done so far.
@@ -103,67 +105,37 @@ impl BatchSource {
     }
 }
 
-/// The keywords of a loader, as one dictionary.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct LoaderWishes<'py> {
-    fanouts: Bound<'py, PyAny>,
-    batch_size: usize,
-    shuffle: bool,
-    drop_last: bool,
-    columns: Option<Vec<String>>,
-    replace: bool,
-    weighted: bool,
-    disjoint: bool,
-    method: String,
-    layer_dependency: bool,
-    time: Option<Bound<'py, PyAny>>,
-    node_time: Option<String>,
-    temporal: String,
-    time_window: Option<u64>,
-    subgraph: String,
-    direction: String,
-    rank: u64,
-    world_size: u64,
-    seed: u64,
-    threads: usize,
-    prefetch: usize,
-    backend: String,
-    window: Option<usize>,
-    hot_memory: Option<Bound<'py, PyAny>>,
-    widen: bool,
-    original: bool,
-}
-
-impl LoaderWishes<'_> {
-    fn read(&self) -> Result<LoaderOptions> {
-        let hot_memory = self.hot_memory.as_ref().map(size_of).transpose()?;
-        let options = LoaderOptions::new(read_fanouts(&self.fanouts)?)
-            .batch_size(self.batch_size)
-            .shuffle(self.shuffle)
-            .drop_last(self.drop_last)
-            .columns(self.columns.clone())
-            .replace(self.replace)
-            .weighted(self.weighted)
-            .disjoint(self.disjoint)
-            .method(parse_method(&self.method, self.layer_dependency)?)
-            .times(self.time.as_ref().map(read_times).transpose()?)
-            .node_times(self.node_time.clone())
-            .strategy(parse_temporal(&self.temporal)?)
-            .time_window(self.time_window)
-            .subgraph(parse_subgraph(&self.subgraph)?)
-            .direction(parse_direction(&self.direction)?)
-            .share(self.rank, self.world_size)
-            .seed(self.seed)
-            .threads(self.threads)
-            .prefetch(self.prefetch)
-            .backend(self.backend.parse::<Reading>()?)
-            .window(self.window)
-            .hot_memory(hot_memory)
-            .widen(self.widen)
-            .original(self.original);
-        Ok(options)
-    }
+/// The options of a loader from its keywords.
+fn read_options(given: &Keywords<'_, '_>) -> Result<LoaderOptions> {
+    let fanouts: Bound<'_, PyAny> = given.get("fanouts")?;
+    let (time, hot_memory): (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyAny>>) =
+        (given.get("time")?, given.get("hot_memory")?);
+    let method: String = given.get("method")?;
+    let options = LoaderOptions::new(read_fanouts(&fanouts)?)
+        .batch_size(given.number("batch_size", 0..=usize::MAX)?)
+        .shuffle(given.get("shuffle")?)
+        .drop_last(given.get("drop_last")?)
+        .columns(given.get("columns")?)
+        .replace(given.get("replace")?)
+        .weighted(given.get("weighted")?)
+        .disjoint(given.get("disjoint")?)
+        .method(parse_method(&method, given.get("layer_dependency")?)?)
+        .times(time.as_ref().map(read_times).transpose()?)
+        .node_times(given.get("node_time")?)
+        .strategy(parse_temporal(&given.get::<String>("temporal")?)?)
+        .time_window(given.optional("time_window", 0..=u64::MAX)?)
+        .subgraph(parse_subgraph(&given.get::<String>("subgraph")?)?)
+        .direction(parse_direction(&given.get::<String>("direction")?)?)
+        .share(given.number("rank", 0..=u64::MAX)?, given.number("world_size", 0..=u64::MAX)?)
+        .seed(given.get("seed")?)
+        .threads(given.number("threads", 0..=usize::MAX)?)
+        .prefetch(given.number("prefetch", 0..=usize::MAX)?)
+        .backend(given.get::<String>("backend")?.parse::<Reading>()?)
+        .window(given.optional("window", 0..=usize::MAX)?)
+        .hot_memory(hot_memory.as_ref().map(size_of).transpose()?)
+        .widen(given.get("widen")?)
+        .original(given.get("original")?);
+    Ok(options)
 }
 
 /// The name of a table, or one time for each seed.
@@ -240,30 +212,17 @@ impl EpochStream {
     }
 }
 
-/// Pairs of nodes to start from, as one dictionary.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct LinkWishes<'py> {
-    sources: Bound<'py, PyAny>,
-    destinations: Bound<'py, PyAny>,
-    binary: Option<f64>,
-    triplet: Option<usize>,
-    strict: bool,
-    exclude: bool,
-}
-
-impl LinkWishes<'_> {
-    fn read(&self, are_text: bool) -> Result<LinkSeeds> {
-        let negatives = match (self.binary, self.triplet) {
-            (Some(ratio), _) => Negatives::Binary(ratio),
-            (None, Some(each)) => Negatives::Triplet(each),
-            (None, None) => Negatives::None,
-        };
-        let sources = read_ids(&self.sources, "edge_label_index[0]", are_text)?;
-        let destinations = read_ids(&self.destinations, "edge_label_index[1]", are_text)?;
-        let links = LinkSeeds::new(sources, destinations);
-        Ok(links.negatives(negatives).strict(self.strict).exclude(self.exclude))
-    }
+/// Pairs of nodes to start from.
+fn read_links(given: &Keywords<'_, '_>, are_text: bool) -> Result<LinkSeeds> {
+    let negatives = match (given.get("binary")?, given.get::<Option<Int>>("triplet")?) {
+        (Some(ratio), _) => Negatives::Binary(ratio),
+        (None, Some(each)) => Negatives::Triplet(each.within("neg_ratio", 0..=usize::MAX)?),
+        (None, None) => Negatives::None,
+    };
+    let sources = read_ids(&given.get("sources")?, "edge_label_index[0]", are_text)?;
+    let destinations = read_ids(&given.get("destinations")?, "edge_label_index[1]", are_text)?;
+    let links = LinkSeeds::new(sources, destinations).negatives(negatives);
+    Ok(links.strict(given.get("strict")?).exclude(given.get("exclude")?))
 }
 
 /// Nothing for all nodes, the name of a split, or ids of the source.

@@ -1,6 +1,6 @@
 //! `Graph.sample`, `Graph.sample_edges` and their result.
 
-use crate::arguments::{parse_direction, read_fanouts};
+use crate::arguments::{Int, Seed, parse_direction, read_fanouts, read_threads};
 use crate::errors::Result;
 use crate::graph::Graph;
 use crate::ids::{self, Ids};
@@ -19,12 +19,12 @@ pub struct Wishes<'a, 'py> {
     pub weighted: bool,
     pub disjoint: bool,
     pub method: &'a str,
-    pub seed: Option<i128>,
-    pub threads: Option<NonZero<usize>>,
+    pub seed: Option<Seed>,
+    pub threads: Option<Int>,
     pub time: Option<&'a Bound<'py, PyAny>>,
     pub node_time: Option<&'a Bound<'py, PyAny>>,
     pub temporal: &'a str,
-    pub window: Option<u64>,
+    pub window: Option<Int>,
     pub layer_dependency: bool,
     pub subgraph: &'a str,
 }
@@ -40,8 +40,9 @@ struct Request<'py> {
 impl<'py> Wishes<'_, 'py> {
     fn read(&self, py: Python<'py>) -> Result<Request<'py>> {
         let method = parse_method(self.method, self.layer_dependency)?;
-        let seed = crate::walk::read_seed(py, self.seed)?;
-        let threads = self.threads.map_or_else(
+        let seed = Seed::or_fresh(py, self.seed)?;
+        let window = self.window.map(|window| window.within("window", 0..=u64::MAX)).transpose()?;
+        let threads = read_threads(self.threads)?.map_or_else(
             || std::thread::available_parallelism().map_or(1, NonZero::get),
             NonZero::get,
         );
@@ -51,7 +52,7 @@ impl<'py> Wishes<'_, 'py> {
             .disjoint(self.disjoint)
             .method(method)
             .strategy(parse_temporal(self.temporal)?)
-            .window(self.window)
+            .window(window)
             .subgraph(parse_subgraph(self.subgraph)?)
             .seed(seed)
             .threads(threads);
@@ -168,7 +169,15 @@ pub fn sample_links<'py>(
 
 /// A sampled neighbourhood, in PyG's order: seeds first, nodes grouped by hop, edges by local ids.
 ///
-/// Entries are torch tensors when the seeds were given as one, else NumPy arrays.
+/// Entries are torch tensors when the seeds were given as one, else NumPy arrays. Made by `Graph.sample` and
+/// `Graph.sample_edges`.
+///
+/// Example:
+///     >>> s = g.sample([2], [-1])
+///     >>> s.n_id
+///     array([2, 0, 1])
+///     >>> s.row, s.col
+///     (array([1, 2]), array([0, 0]))
 #[pyclass(frozen, module = "graphmill")]
 pub struct Sample {
     /// Ids of the nodes; the first are the seeds in their order.

@@ -3,6 +3,7 @@
 //! Each makes an array of NumPy's, whose memory is asked for where Python can refuse it, and has it filled without the
 //! GIL. Arrays become tensors when nodes came as a tensor.
 
+use crate::arguments::Int;
 use crate::errors::Result;
 use crate::ids;
 use graphmill::disk::{self, Budget};
@@ -10,43 +11,23 @@ use graphmill::format::Direction;
 use graphmill::sample::{self, NegativeOptions, WalkOptions, WholeLists};
 use graphmill::store;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::num::NonZero;
 
-/// More threads than any machine has cores; a larger number is a mistake.
-const MOST_THREADS: usize = 1024;
+/// The longest side of an array, less one for the start of a walk.
+const MOST: usize = isize::MAX as usize - 1;
 
-/// The seed that a user gave, or a fresh one.
-pub fn read_seed(py: Python<'_>, seed: Option<i128>) -> Result<u64> {
-    match seed {
-        // Any int is a seed; negative ones wrap, as hashes of names often are.
-        Some(seed) => Ok(seed as u64),
-        None => Ok(py.import("secrets")?.call_method1("randbits", (64,))?.extract()?),
-    }
-}
-
-/// A number of things as users give it.
-fn read_count(count: i64, what: &str) -> Result<usize> {
-    usize::try_from(count).map_err(|_| {
-        PyValueError::new_err(format!("{what} is {count}, expected a number of at least 0")).into()
-    })
-}
-
-fn check_threads(threads: Option<NonZero<usize>>) -> Result<()> {
-    let Some(threads) = threads.filter(|threads| threads.get() > MOST_THREADS) else {
-        return Ok(());
-    };
-    let problem = format!("threads is {threads}, expected at most {MOST_THREADS}");
-    Err(PyValueError::new_err(problem).into())
+/// The steps of a walk as users give them; a function, because an argument with a default is of the default's type.
+pub fn read_length(length: &Bound<'_, PyAny>) -> PyResult<usize> {
+    Ok(length.extract::<Int>()?.within("length", 0..=MOST)?)
 }
 
 /// `Graph.walk`; `options` holds everything but the length.
 pub fn walk<'py>(
     graph: &store::Graph,
     starts: &Bound<'py, PyAny>,
-    length: i64,
+    length: usize,
     direction: Direction,
     mut options: WalkOptions,
     threads: Option<NonZero<usize>>,
@@ -54,9 +35,8 @@ pub fn walk<'py>(
     let py = starts.py();
     let starts = ids::read(starts, "starts")?;
     let nodes = starts.as_slice()?;
-    let length = read_count(length, "length")?;
     options.length = length;
-    let shape = [nodes.len(), length.saturating_add(1)];
+    let shape = [nodes.len(), length + 1];
     filled(py, &shape, starts.from_torch, threads, |walks| {
         let lists = graph.lists(direction)?;
         sample::walk(&lists, nodes, &options, &Budget::unlimited(), walks)
@@ -67,12 +47,12 @@ pub fn walk<'py>(
 pub fn negative_edges<'py>(
     py: Python<'py>,
     graph: &store::Graph,
-    count: i64,
+    count: Int,
     sources: Option<&Bound<'py, PyAny>>,
     options: &NegativeOptions,
     threads: Option<NonZero<usize>>,
 ) -> Result<Bound<'py, PyAny>> {
-    let count = read_count(count, "n")?;
+    let count = count.within("n", 0..=MOST)?;
     // Either direction tells edges from other pairs.
     let follow = match graph.sections(Direction::Out) {
         Ok(_) => Direction::Out,
@@ -96,7 +76,7 @@ pub fn negative_edges<'py>(
 pub fn neighbor_matrix<'py>(
     graph: &store::Graph,
     nodes: &Bound<'py, PyAny>,
-    count: i64,
+    count: Int,
     pad: i64,
     seed: u64,
     threads: Option<NonZero<usize>>,
@@ -104,7 +84,7 @@ pub fn neighbor_matrix<'py>(
     let py = nodes.py();
     let ids = ids::read(nodes, "nodes")?;
     let nodes = ids.as_slice()?;
-    let count = read_count(count, "the number of neighbours")?;
+    let count = count.within("the number of neighbours", 0..=MOST)?;
     filled(py, &[nodes.len(), count], ids.from_torch, threads, |matrix| {
         let lists = graph.lists(Direction::Out)?;
         sample::neighbour_matrix(&lists, nodes, count, pad, seed, &Budget::unlimited(), matrix)
@@ -121,7 +101,6 @@ pub fn neighbor_lists<'py>(
     let py = nodes.py();
     let ids = ids::read(nodes, "ids")?;
     let nodes = ids.as_slice()?;
-    check_threads(threads)?;
     // Lists that are read much may be copied to memory before.
     let (lists, found) = py.detach(|| -> sample::Result<_> {
         let lists = graph.lists(direction)?;
@@ -143,7 +122,6 @@ fn filled<'py>(
     threads: Option<NonZero<usize>>,
     fill: impl FnOnce(&mut [i64]) -> sample::Result<()> + Send,
 ) -> Result<Bound<'py, PyAny>> {
-    check_threads(threads)?;
     // NumPy's zeros are pages that nobody has touched: the threads that fill them touch them first.
     let shape = PyTuple::new(py, shape)?;
     let array = py.import("numpy")?.call_method1("zeros", (shape, "int64"))?;

@@ -1,5 +1,6 @@
 //! Files from memory and from other files.
 
+use crate::arguments::Int;
 use crate::dataset::Dataset;
 use crate::errors::Result;
 use crate::ids;
@@ -36,6 +37,10 @@ pub fn parse_directions(undirected: bool, direction: &str) -> Result<Directions>
     }
 }
 
+fn read_num_nodes(num_nodes: Option<Int>) -> Result<Option<u64>> {
+    num_nodes.map(|number| number.within("num_nodes", 0..=u64::MAX)).transpose()
+}
+
 /// Writes edges as a `.gl` file; `graphmill.write_graph` prepares the arguments.
 #[pyfunction]
 #[pyo3(signature = (
@@ -48,7 +53,7 @@ pub fn write_edges(
     path: PathBuf,
     sources: &Bound<'_, PyAny>,
     destinations: &Bound<'_, PyAny>,
-    num_nodes: Option<u64>,
+    num_nodes: Option<Int>,
     weights: Option<PyReadonlyArray1<'_, f32>>,
     times: Option<PyReadonlyArray1<'_, i64>>,
     undirected: bool,
@@ -60,6 +65,7 @@ pub fn write_edges(
     overwrite: bool,
     original_ids: Option<PyReadonlyArray1<'_, i64>>,
 ) -> Result<()> {
+    let num_nodes = read_num_nodes(num_nodes)?;
     let order: ListOrder = neighbor_order.parse()?;
     let mut options = GraphOptions::new()
         .directions(parse_directions(undirected, direction)?)
@@ -84,7 +90,9 @@ pub fn write_edges(
             let sources = sources.as_slice().map_err(PyErr::from)?;
             let destinations = destinations.as_slice().map_err(PyErr::from)?;
             interruptible(py, |observer| {
-                let edges = MemoryEdges::new(sources, destinations, num_nodes)?;
+                // As in a build, an id beyond the number of nodes raises it; what else is wrong is so without it.
+                let edges = MemoryEdges::new(sources, destinations, num_nodes)
+                    .or_else(|_| MemoryEdges::new(sources, destinations, None))?;
                 let options = options.observer(observer);
                 ingest::write_graph(&path, &edges, &options, &budget, overwrite).map(|_| ())
             })
@@ -234,7 +242,7 @@ pub fn convert_file(
     dedup: bool,
     drop_self_loops: bool,
     add_self_loops: bool,
-    num_nodes: Option<u64>,
+    num_nodes: Option<Int>,
     undirected: bool,
     direction: Option<&str>,
     neighbor_order: Option<&str>,
@@ -255,7 +263,7 @@ pub fn convert_file(
     if let Some(format) = to {
         options = options.to(format.parse()?);
     }
-    if let Some(num_nodes) = num_nodes {
+    if let Some(num_nodes) = read_num_nodes(num_nodes)? {
         options = options.num_nodes(num_nodes);
     }
     if undirected || direction.is_some() {

@@ -6,6 +6,7 @@ takes them from.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,4 +62,7 @@ def fanouts_of(num_neighbors: Any) -> list[int]:
     values = num_neighbors.values if isinstance(num_neighbors, NumNeighbors) else num_neighbors
     if isinstance(values, dict):
         raise TypeError("num_neighbors is a dict, but a dataset has one type of edge: give a list")
-    return [int(value) for value in values]
+    try:
+        return [operator.index(value) for value in values]
+    except TypeError:
+        raise TypeError(f"num_neighbors must be a list of integers, found {values!r}") from None

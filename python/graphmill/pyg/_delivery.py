@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.data.data import BaseData
 from torch_geometric.sampler.base import SubgraphType
 
 import graphmill
@@ -65,11 +66,18 @@ class Delivery:
         # Edges that are not grouped by hop cannot be trimmed by it, and PyG says so by leaving this out.
         self.left_out = () if subgraph == "directional" else _PER_HOP
         self.kind = kind
-        self.input_id = None if input_id is None else input_id.cpu()
+        self.input_id = None if input_id is None else torch.as_tensor(input_id).cpu()
+
+    def check_input_id(self, seeds: int) -> None:
+        """Refuse an ``input_id`` that has not one entry for each seed."""
+        if self.input_id is not None and self.input_id.shape[:1] != (seeds,):
+            raise ValueError(
+                f"input_id has shape {tuple(self.input_id.shape)}, expected an entry for each of {seeds} seeds"
+            )
 
     def of_nodes(self, batch: graphmill.Batch) -> Any:
         """A batch around nodes."""
-        return self._delivered(batch, dict(batch))
+        return self._delivered(dict(batch))
 
     def of_links(self, batch: graphmill.Batch) -> Any:
         """A batch around links, whose times have another name and whose size nobody asks for."""
@@ -77,9 +85,9 @@ class Delivery:
         del entries["batch_size"]
         if "seed_time" in entries and "edge_label_index" in entries:
             entries["edge_label_time"] = entries.pop("seed_time")
-        return self._delivered(batch, entries)
+        return self._delivered(entries)
 
-    def _delivered(self, batch: graphmill.Batch, entries: dict[str, Any]) -> Any:
+    def _delivered(self, entries: dict[str, Any]) -> Any:
         data = self.kind()
         data.num_nodes = len(entries["n_id"])
         for name, value in entries.items():
@@ -87,8 +95,26 @@ class Delivery:
                 data[name] = value
         if self.input_id is not None:
             data.input_id = self.input_id[data.input_id]
-        if self.transform is not None:
-            data = self.transform(data)
-        # What the batch takes of the budget is given back when the last that was made of it is gone.
-        weakref.finalize(data, lambda _: None, batch).atexit = False
-        return data
+        return data if self.transform is None else self.transform(data)
+
+
+class DataLoaderFace(graphmill.NeighborLoader):
+    """What scripts ask PyG's loaders for because they are ``DataLoader`` objects."""
+
+    # It has the lists of its batch, also after PyG's transforms, which work on a shallow copy.
+    _whole = BaseData
+
+    @property
+    def dataset(self) -> range:
+        """The positions of the seeds, so that ``len(loader.dataset)`` is their number."""
+        return range(self._count_seeds())
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether a last batch that is not full is left out."""
+        return bool(self._made_of[2]["drop_last"])
+
+    @property
+    def num_workers(self) -> int:
+        """0: threads prepare the batches."""
+        return 0

@@ -14,11 +14,11 @@ import graphmill
 
 from ._attributes import fanouts_of
 from ._data import all_edges
-from ._delivery import Delivery, sampling_options
+from ._delivery import DataLoaderFace, Delivery, sampling_options
 from ._options import loading_options
 
 
-class LinkNeighborLoader(graphmill.LinkNeighborLoader):
+class LinkNeighborLoader(DataLoaderFace, graphmill.LinkNeighborLoader):
     """PyG's ``LinkNeighborLoader`` over a dataset on disk: the same names and defaults, and the same ``Data`` objects.
 
     Negatives are pairs that are no edges, where PyG draws any. ``num_workers`` and its kin are accepted with a warning.
@@ -119,6 +119,7 @@ class LinkNeighborLoader(graphmill.LinkNeighborLoader):
             transform=self._delivery.of_links,
             **options,
         )
+        self._delivery.check_input_id(self._count_seeds())
 
 
 def _as_links(ds: graphmill.Dataset, links: Any) -> Any:

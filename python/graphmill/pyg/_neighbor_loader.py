@@ -13,11 +13,11 @@ from torch_geometric.sampler.base import SubgraphType
 import graphmill
 
 from ._attributes import fanouts_of
-from ._delivery import Delivery, sampling_options
+from ._delivery import DataLoaderFace, Delivery, sampling_options
 from ._options import loading_options
 
 
-class NeighborLoader(graphmill.NeighborLoader):
+class NeighborLoader(DataLoaderFace):
     """PyG's ``NeighborLoader`` over a dataset on disk: the same names and defaults, and the same ``Data`` objects.
 
     Batches are sampled, and their rows read, ahead of the training loop by threads. ``num_workers``,
@@ -103,6 +103,7 @@ class NeighborLoader(graphmill.NeighborLoader):
             transform=self._delivery.of_nodes,
             **options,
         )
+        self._delivery.check_input_id(self._count_seeds())
 
 
 def _as_seeds(ds: graphmill.Dataset, nodes: Any) -> tuple[Any, Tensor | None]:

@@ -80,7 +80,15 @@ class Sampler(BaseSampler):  # type: ignore[misc]
         self._sample(nobody, nobody if self.is_temporal else None)
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
-        """Sample around nodes."""
+        """Sample around nodes.
+
+        Example:
+            >>> import torch
+            >>> from torch_geometric.sampler import NodeSamplerInput
+            >>> seeds = NodeSamplerInput(input_id=None, node=torch.tensor([1, 3]))
+            >>> pyg.Sampler(ds, [2]).sample_from_nodes(seeds).node[:2]
+            tensor([1, 3])
+        """
         out = self._sample(index.node, index.time)
         out.metadata = (index.input_id, index.time)
         return self._finished(out)
@@ -88,7 +96,17 @@ class Sampler(BaseSampler):  # type: ignore[misc]
     def sample_from_edges(
         self, index: EdgeSamplerInput, neg_sampling: NegativeSampling | None = None
     ) -> SamplerOutput:
-        """Sample around both ends of links, and of pairs or ends that are drawn as negatives."""
+        """Sample around both ends of links, and of pairs or ends that are drawn as negatives.
+
+        Example:
+            >>> import torch
+            >>> from torch_geometric.sampler import EdgeSamplerInput
+            >>> links = EdgeSamplerInput(None, row=torch.tensor([0, 1]), col=torch.tensor([2, 3]))
+            >>> out = pyg.Sampler(ds, [2]).sample_from_edges(links)
+            >>> out.node[out.metadata[1]]
+            tensor([[0, 1],
+                    [2, 3]])
+        """
         out = edge_sample(
             index,
             self._sample,

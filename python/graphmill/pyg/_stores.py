@@ -55,6 +55,12 @@ class DatasetFeatureStore(FeatureStore):  # type: ignore[misc]
     Tables of the nodes have the group None, as PyG has it where there is one type of node. Tables of the edges can be
     asked for by name too, with edge ids as index; they are not among all attributes, since PyG's loaders would index
     them by nodes.
+
+    Example:
+        >>> import torch
+        >>> features = pyg.DatasetFeatureStore(ds, columns=["x"])
+        >>> features.get_tensor(group_name=None, attr_name="x", index=torch.tensor([2, 0])).shape
+        torch.Size([2, 2])
     """
 
     def __init__(self, ds: Dataset, columns: Sequence[str] | None = None) -> None:
@@ -66,30 +72,37 @@ class DatasetFeatureStore(FeatureStore):  # type: ignore[misc]
         }
 
     def get_all_tensor_attrs(self) -> list[TensorAttr]:
-        """Return an attribute for each table of the nodes; fresh ones, as loaders set their index."""
+        """Return an attribute for each table of the nodes; fresh ones, as loaders set their index.
+
+        Example:
+            >>> features, _ = pyg.stores(ds, columns=["x", "y"])
+            >>> [attribute.attr_name for attribute in features.get_all_tensor_attrs()]
+            ['x', 'y']
+        """
         return [TensorAttr(group_name=None, attr_name=name) for name in self._tables]
 
     def _get_tensor(self, attr: TensorAttr) -> Tensor:
-        return self._rows(attr.attr_name, _as_ids(attr.index))
+        table = self._table(attr)
+        return _rows(table, _as_ids(attr.index, len(table)))
 
     def _multi_get_tensor(self, attrs: list[TensorAttr]) -> list[Tensor]:
         # A loader asks for all tables of the same nodes, so their ids are prepared once.
-        prepared: dict[int, Any] = {}
+        prepared: dict[tuple[int, int], Any] = {}
+        rows = []
         for attr in attrs:
-            if id(attr.index) not in prepared:
-                prepared[id(attr.index)] = _as_ids(attr.index)
-        return [self._rows(attr.attr_name, prepared[id(attr.index)]) for attr in attrs]
+            table = self._table(attr)
+            key = id(attr.index), len(table)
+            if key not in prepared:
+                prepared[key] = _as_ids(attr.index, len(table))
+            rows.append(_rows(table, prepared[key]))
+        return rows
 
-    def _rows(self, name: str, ids: Any) -> Tensor:
-        table = self._table(name)
-        if isinstance(ids, Tensor):
-            rows: Tensor = table.gather(ids)
-            return rows
-        # All, a slice or a single row: a view of the file.
-        view: Tensor = table.torch()
-        return view if ids is None else view[ids]
-
-    def _table(self, name: str) -> Features:
+    def _table(self, attr: TensorAttr) -> Features:
+        name = attr.attr_name
+        if attr.is_set("group_name") and attr.group_name is not None:
+            raise KeyError(
+                f"there is no group {attr.group_name!r}: a dataset has one type of node, whose group is None"
+            )
         if name not in self._tables:
             if name not in self.ds.edge_tables:
                 there = ", ".join([*self._tables, *self.ds.edge_tables])
@@ -97,8 +110,16 @@ class DatasetFeatureStore(FeatureStore):  # type: ignore[misc]
             return self.ds.edge_table(name)
         return self._tables[name]
 
-    def _get_tensor_size(self, attr: TensorAttr) -> tuple[int, ...]:
-        return self._table(attr.attr_name).shape
+    def _get_tensor_size(self, attr: TensorAttr) -> tuple[int, ...] | None:
+        try:
+            table = self._table(attr)
+        except KeyError:
+            # PyG's word for what does not exist.
+            return None
+        ids = _as_ids(attr.index, len(table))
+        if isinstance(ids, Tensor):
+            return (*ids.shape, *table.shape[1:])
+        return tuple(_rows(table, ids).shape)
 
     def _put_tensor(self, tensor: Any, attr: TensorAttr) -> bool:
         raise NotImplementedError(_READ_ONLY)
@@ -114,7 +135,14 @@ class DatasetFeatureStore(FeatureStore):  # type: ignore[misc]
 
 
 class DatasetGraphStore(GraphStore):  # type: ignore[misc]
-    """The lists of a dataset as a ``torch_geometric.data.GraphStore``; made by :func:`stores`."""
+    """The lists of a dataset as a ``torch_geometric.data.GraphStore``; made by :func:`stores`.
+
+    Example:
+        >>> small = gm.build("small/", [[0, 1], [1, 2]], encoding="i64")
+        >>> row, col = pyg.DatasetGraphStore(small).get_edge_index(edge_type=None, layout="coo")
+        >>> row.tolist(), col.tolist()
+        ([0, 1], [1, 2])
+    """
 
     def __init__(self, ds: Dataset) -> None:
         super().__init__()
@@ -123,7 +151,13 @@ class DatasetGraphStore(GraphStore):  # type: ignore[misc]
         self._made: dict[str, tuple[Tensor, AbstractContextManager[None]]] = {}
 
     def get_all_edge_attrs(self) -> list[EdgeAttr]:
-        """Return what is stored: in-edges as CSC, out-edges as CSR."""
+        """Return what is stored: in-edges as CSC, out-edges as CSR.
+
+        Example:
+            >>> _, graph = pyg.stores(gm.build("small/", [[0, 1], [1, 2]]))
+            >>> [attribute.layout.value for attribute in graph.get_all_edge_attrs()]
+            ['csc', 'csr']
+        """
         size = (self.ds.num_nodes, self.ds.num_nodes)
         layouts = {"in": EdgeLayout.CSC, "out": EdgeLayout.CSR}
         return [
@@ -135,21 +169,42 @@ class DatasetGraphStore(GraphStore):  # type: ignore[misc]
     def csc(
         self, edge_types: list[Any] | None = None, store: bool = False
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return sources, offsets and edge ids of the in-edges; PyG makes ``e_id`` of the latter."""
+        """Return sources, offsets and edge ids of the in-edges; PyG makes ``e_id`` of the latter.
+
+        Example:
+            >>> _, graph = pyg.stores(gm.build("small/", [[0, 1], [1, 2]], encoding="i64", edge_ids=True))
+            >>> [part.tolist() for part in graph.csc()]
+            [[0, 1], [0, 0, 1, 2], [0, 1]]
+        """
+        _check_types(edge_types)
         offsets, neighbours = self._lists("in")
         return neighbours, offsets, self._graph.edge_ids("in", "torch")
 
     def csr(
         self, edge_types: list[Any] | None = None, store: bool = False
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return offsets, destinations and edge ids of the out-edges."""
+        """Return offsets, destinations and edge ids of the out-edges.
+
+        Example:
+            >>> _, graph = pyg.stores(gm.build("small/", [[0, 1], [1, 2]], encoding="i64", edge_ids=True))
+            >>> [part.tolist() for part in graph.csr()]
+            [[0, 1, 2, 2], [1, 2], [0, 1]]
+        """
+        _check_types(edge_types)
         offsets, neighbours = self._lists("out")
         return offsets, neighbours, self._graph.edge_ids("out", "torch")
 
     def coo(
         self, edge_types: list[Any] | None = None, store: bool = False
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return both ends of all stored edges, which takes 8 bytes for each beside the lists, and edge ids."""
+        """Return both ends of all stored edges, which takes 8 bytes for each beside the lists, and edge ids.
+
+        Example:
+            >>> _, graph = pyg.stores(gm.build("small/", [[0, 1], [1, 2]], encoding="i64", edge_ids=True))
+            >>> [part.tolist() for part in graph.coo()]
+            [[0, 1], [1, 2], [0, 1]]
+        """
+        _check_types(edge_types)
         direction = "in" if "in" in self._graph.directions else "out"
         edges = self.ds.num_edges
         with _reserved(self.ds, 8 * edges, f"one end of {edges} edges"):
@@ -161,6 +216,7 @@ class DatasetGraphStore(GraphStore):  # type: ignore[misc]
         return (neighbours, ends, ids) if direction == "in" else (ends, neighbours, ids)
 
     def _get_edge_index(self, edge_attr: EdgeAttr) -> tuple[Tensor, Tensor]:
+        _check_types([edge_attr.edge_type])
         made = {EdgeLayout.CSC: self.csc, EdgeLayout.CSR: self.csr, EdgeLayout.COO: self.coo}
         first, second, _ = made[edge_attr.layout]()
         return first, second
@@ -229,12 +285,36 @@ class AddEdgeFeatures:
         return f"AddEdgeFeatures({', '.join(self.columns)})"
 
 
-def _as_ids(index: Any) -> Any:
+def _rows(table: Features, ids: Any) -> Tensor:
+    if isinstance(ids, Tensor):
+        rows: Tensor = table.gather(ids)
+        return rows
+    # All, a slice or a single row: a view of the file.
+    view: Tensor = table.torch()
+    return view if ids is None else view[ids]
+
+
+def _as_ids(index: Any, rows: int) -> Any:
     """An index of PyG's as int64 ids; all (None), slices and single rows stay as they are."""
     if index is None or isinstance(index, (slice, int)):
         return index
     ids = torch.as_tensor(index)
-    return ids.nonzero().view(-1) if ids.dtype == torch.bool else ids.to("cpu", torch.int64)
+    if ids.dtype == torch.bool:
+        if tuple(ids.shape) != (rows,):
+            raise IndexError(f"a mask has shape {tuple(ids.shape)}, expected ({rows},)")
+        return ids.nonzero().view(-1).cpu()
+    # An empty list has no type of its own, and torch makes it one of floats.
+    if ids.numel() and (ids.is_floating_point() or ids.is_complex()):
+        raise TypeError(f"an index must hold integers or be a mask, found {ids.dtype}")
+    return ids.to("cpu", torch.int64)
+
+
+def _check_types(edge_types: Sequence[Any] | None) -> None:
+    for edge_type in edge_types or []:
+        if edge_type is not None:
+            raise KeyError(
+                f"there is no edge type {edge_type!r}: a dataset has one type of edge, which is None"
+            )
 
 
 def _reserved(ds: Dataset, need: int, what: str) -> AbstractContextManager[None]:
