@@ -113,3 +113,30 @@ def test_a_named_column_tells_that_there_is_a_header(tmp_path: Path) -> None:
     ds = gm.build(tmp_path / "d", edges, string_ids=True, weight_column="rating")
     assert ds.num_nodes == 4
     assert sorted(ds.graph.weights().tolist()) == [0.5, 2.0]
+
+
+def test_words_and_booleans_of_parquet_are_classes_and_flags(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+
+    def written_as(name: str, column: list[object]) -> Path:
+        parquet.write_table(arrow.table({"value": column}), tmp_path / f"{name}.parquet")
+        return tmp_path / f"{name}.parquet"
+
+    words = written_as("words", ["paper", None, "book"])
+    flags = written_as("flags", [True, False, True])
+    ds = gm.build(
+        tmp_path / "set",
+        EDGES,
+        labels=words,
+        tables={"kind": words, "flag": flags},
+        num_nodes=3,
+    )
+    assert ds.labels.numpy().tolist() == [1, -1, 0]
+    assert ds.classes["y"] == ["book", "paper"]
+    assert ds.classes["kind"] == ["book", "paper"]
+    assert ds.table("flag").numpy().ravel().tolist() == [True, False, True]
+    ds = gm.build(tmp_path / "flags", EDGES, labels=flags)
+    assert ds.labels.numpy().tolist() == [1, 0, 1]
+    with pytest.raises(gm.SourceError, match="value of type"):
+        gm.build(tmp_path / "features", EDGES, features=words)

@@ -65,23 +65,17 @@ impl ParquetTable {
                 }
                 None => (0..names.len()).filter(|column| Some(*column) != id).collect(),
             };
-            for column in cells.iter().chain(&id) {
-                let data = file.data_type(*column);
-                let is_id = Some(*column) == id;
-                let (fits, expected) = match (is_id, options.text_ids, options.text) {
+            for &column in cells.iter().chain(&id) {
+                let data = file.data_type(column);
+                let (fits, expected) = match (Some(column) == id, options.text_ids, options.text) {
                     (true, true, _) => (words::is_wordy(data), "text or integers"),
                     (true, false, _) => (data.is_integer(), "integers"),
                     (false, _, true) => (words::is_wordy(data), "text"),
-                    (false, _, false) => {
-                        (data.is_numeric() || *data == DataType::Boolean, "numbers")
-                    }
+                    // Words may be looked at, to find that they are no numbers; reading refuses them.
+                    (false, _, false) => (is_numeric(data) || words::is_text(data), "numbers"),
                 };
                 if !fits {
-                    let found = format!("{} of type {data}", names[*column]);
-                    let expected = format!("a column of {expected}");
-                    let remedy = "choose the columns that are wanted";
-                    let error = Error::source("schema", found, expected, remedy);
-                    return Err(error.in_file(&file.path));
+                    return Err(unfit(file, column, expected));
                 }
             }
             columns.push((id, cells));
@@ -118,7 +112,7 @@ impl ParquetTable {
                 let names = file.names();
                 first.1.iter().map(|column| names[*column].clone()).collect()
             }),
-            looks_numeric: of_type(&|data| data.is_numeric()),
+            looks_numeric: of_type(&is_numeric),
             looks_missing: false,
             looks_boolean: is_boolean,
         };
@@ -140,6 +134,7 @@ impl ParquetTable {
         consume: &(dyn Fn(&mut TableChunk) -> Result<()> + Sync),
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
+        self.refuse_words_as_numbers()?;
         let texts = [self.names, self.cells == Cells::Text].iter().filter(|is| **is).count() as u64;
         let columns = self.description.columns + 1;
         let per_worker = columns * MEMORY_PER_COLUMN + texts * CHUNK_MEMORY;
@@ -183,6 +178,19 @@ impl ParquetTable {
             })
         })?;
         Ok(ReadReport { rows, bytes: self.bytes(), ..ReadReport::default() })
+    }
+
+    fn refuse_words_as_numbers(&self) -> Result<()> {
+        if self.cells == Cells::Text {
+            return Ok(());
+        }
+        for (file, (_, cells)) in self.files.iter().zip(&self.columns) {
+            if let Some(&column) = cells.iter().find(|column| !is_numeric(file.data_type(**column)))
+            {
+                return Err(unfit(file, column, "numbers"));
+            }
+        }
+        Ok(())
     }
 
     /// The columns of a batch as what they are read as.
@@ -265,6 +273,18 @@ impl ParquetTable {
         }
         Ok(())
     }
+}
+
+/// Whether the cells of a column can be taken as numbers.
+fn is_numeric(data: &DataType) -> bool {
+    data.is_numeric() || *data == DataType::Boolean
+}
+
+fn unfit(file: &ParquetFile, column: usize, expected: &str) -> Error {
+    let found = format!("{} of type {}", file.names()[column], file.data_type(column));
+    let expected = format!("a column of {expected}");
+    let remedy = "choose the columns that are wanted";
+    Error::source("schema", found, expected, remedy).in_file(&file.path)
 }
 
 enum Ids {
