@@ -320,6 +320,39 @@ def test_edge_features_join_by_edge_id(tmp_path: Path, edges: np.ndarray) -> Non
         gm.build(tmp_path / "short", edges=edges, edge_features=rows[:-1])
 
 
+def test_tables_of_edges_join_by_edge_id(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("10,20\n20,30\n30,10\n")
+    (tmp_path / "kind.csv").write_text("kind\n4\n5\n6\n")
+    tables = {"kind": tmp_path / "kind.csv", "cost": np.array([0.5, 1.5, 2.5])}
+    edges = tmp_path / "edges.csv"
+    ds = gm.build(tmp_path / "set", edges, edge_tables=tables, map_ids=True, order="hot")
+    assert ds.edge_tables == ["cost", "kind"]
+    assert ds.edge_table("kind").numpy().ravel().tolist() == [4, 5, 6]
+    (batch,) = gm.NeighborLoader(ds, fanouts=[-1], batch_size=3, original=True)
+    sources = np.asarray(batch.n_id)[np.asarray(batch.edge_index)[0]]
+    assert (sources // 10 + 3).tolist() == np.ravel(batch.kind).tolist()
+    assert (sources / 10 - 0.5).tolist() == np.ravel(batch.cost).tolist()
+    (batch,) = gm.NeighborLoader(ds, fanouts=[-1], batch_size=3, edge_columns=["cost"])
+    assert "cost" in batch
+    assert "kind" not in batch
+
+
+def test_tables_of_edges_are_refused_where_they_cannot_be_right(tmp_path: Path) -> None:
+    edges, values = [[0, 1], [1, 2]], np.array([1, 2])
+    with pytest.raises(gm.SourceError, match="one for each row of the edges"):
+        gm.build(tmp_path / "short", edges, edge_tables={"kind": values[:1]})
+    with pytest.raises(ValueError, match="self loops"):
+        gm.build(tmp_path / "loops", edges, edge_tables={"kind": values}, add_self_loops=True)
+    for taken in ({"tables": {"kind": [1, 2, 3]}}, {"labels": [0, 1, 0]}):
+        name = "kind" if "tables" in taken else "y"
+        with pytest.raises(ValueError, match="already"):
+            gm.build(tmp_path / "taken", edges, edge_tables={name: values}, **taken)
+    (tmp_path / "words.csv").write_text("kind\ncites\nmentions\n")
+    with pytest.raises(gm.SourceError, match="cites"):
+        gm.build(tmp_path / "words", edges, edge_tables={"kind": tmp_path / "words.csv"})
+    assert not list(tmp_path.glob("*/dataset.json"))
+
+
 def test_dedup_and_self_loops(tmp_path: Path) -> None:
     edges = [[0, 0, 1, 2, 0], [1, 1, 1, 0, 1]]
     ds = gm.build(tmp_path / "set", edges=edges, dedup=True, drop_self_loops=True)

@@ -120,3 +120,13 @@ def test_the_drop_in_makes_of_real_edges_what_the_original_makes(
     np.testing.assert_array_equal(ours.indptr, theirs.indptr)
     np.testing.assert_array_equal(ours.indices, theirs.indices)
     assert ours.indices.dtype == np.int64
+
+
+def test_what_a_target_has_no_place_for_is_told(tmp_path: Path) -> None:
+    edges = np.array([[0, 1], [1, 2]])
+    gm.write_graph(tmp_path / "g.gl", edges, weights=np.ones(2, np.float32), times=[3, 4])
+    with pytest.warns(UserWarning, match="weights and times are left out"):
+        gm.convert(tmp_path / "g.gl", tmp_path / "g.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "g.npy"), edges)
+    with pytest.warns(UserWarning, match="times are left out"):
+        gm.convert(tmp_path / "g.gl", tmp_path / "old.gl", to="graphzero")

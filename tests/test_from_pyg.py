@@ -10,6 +10,7 @@ import torch
 from torch_geometric.data import Data, HeteroData
 
 import graphmill as gm
+from graphmill.pyg import NeighborLoader, to_pyg
 
 
 def test_from_pyg_keeps_everything(tmp_path: Path, edges: np.ndarray) -> None:
@@ -23,6 +24,8 @@ def test_from_pyg_keeps_everything(tmp_path: Path, edges: np.ndarray) -> None:
         val_mask=~mask,
         year=torch.arange(100),
         edge_attr=torch.arange(edges.shape[1], dtype=torch.float32),
+        edge_weight=torch.rand(edges.shape[1], dtype=torch.float64),
+        edge_kind=torch.arange(edges.shape[1]) % 3,
     )
     ds = gm.from_pyg(data, tmp_path / "set", order="hot")
     original = torch.from_numpy(ds.original_ids(np.arange(100)))
@@ -31,7 +34,11 @@ def test_from_pyg_keeps_everything(tmp_path: Path, edges: np.ndarray) -> None:
     assert torch.equal(ds.table("year").torch(), data.year[original])
     assert ds.split("train").tolist() == mask.nonzero().ravel().tolist()
     assert ds.split("val").tolist() == (~mask).nonzero().ravel().tolist()
-    assert torch.equal(ds.edge_table("edge_attr").torch(), data.edge_attr)
+    assert ds.graph.has_weights
+    for name in ("edge_attr", "edge_weight", "edge_kind"):
+        assert torch.equal(ds.edge_table(name).torch(), data[name])
+    back = to_pyg(ds)
+    assert torch.equal(back.edge_weight, data.edge_weight)
     with pytest.raises(TypeError, match="HeteroData"):
         gm.from_pyg(HeteroData(), tmp_path / "typed")
 
@@ -41,7 +48,7 @@ def test_from_pyg_names_what_it_cannot_store(tmp_path: Path) -> None:
         x=torch.eye(3),
         edge_index=torch.tensor([[0, 1], [1, 2]]),
         z=torch.rand(3, 2, 2),
-        edge_kind=torch.tensor([5, 6]),
+        edge_label_index=torch.tensor([[0, 1], [1, 2], [2, 0]]),
         edge_attr=torch.rand(2, 1, 1),
         y=torch.tensor([1]),
         name="small",
@@ -51,9 +58,9 @@ def test_from_pyg_names_what_it_cannot_store(tmp_path: Path) -> None:
         ds = gm.from_pyg(data, tmp_path / "set")
     assert all(warning.filename == __file__ for warning in told)
     reasons = dict(str(warning.message).split(" is not stored: ") for warning in told)
-    assert reasons.keys() == {"z", "edge_kind", "edge_attr", "y", "name"}
+    assert reasons.keys() == {"z", "edge_label_index", "edge_attr", "y", "name"}
     assert "3 dimensions" in reasons["z"]
-    assert "column of edge_attr" in reasons["edge_kind"]
+    assert "neither for each node" in reasons["edge_label_index"]
     assert "str" in reasons["name"]
     assert (ds.tables, ds.edge_tables) == (["x"], [])
 
@@ -66,6 +73,44 @@ def test_from_pyg_tells_nodes_from_edges_as_pyg_does(tmp_path: Path) -> None:
         edge_kind=torch.tensor([5, 6]),
         year=torch.tensor([7, 8]),
     )
-    with pytest.warns(UserWarning, match="edge_kind is not stored"):
-        ds = gm.from_pyg(data, tmp_path / "set")
-    assert ds.tables == ["year"]
+    ds = gm.from_pyg(data, tmp_path / "set")
+    assert (ds.tables, ds.edge_tables) == (["year"], ["edge_kind"])
+
+
+@pytest.mark.parametrize("order", ["none", "hot"])
+def test_batches_have_what_belonged_to_the_edges(
+    tmp_path: Path, edges: np.ndarray, order: str
+) -> None:
+    count = edges.shape[1]
+    data = Data(
+        num_nodes=100,
+        edge_index=torch.from_numpy(edges),
+        edge_weight=torch.rand(count),
+        edge_time=torch.arange(count),
+        edge_kind=torch.arange(count, dtype=torch.int16) % 3,
+    )
+    ds = gm.from_pyg(data, tmp_path / "set", order=order)
+    loader = NeighborLoader(ds, [5, 5], batch_size=10, weight_attr="edge_weight", seed=0)
+    for batch in loader:
+        for name in ("edge_weight", "edge_time", "edge_kind"):
+            assert torch.equal(batch[name], data[name][batch.e_id])
+        ends = torch.from_numpy(ds.original_ids(batch.n_id.numpy()))[batch.edge_index]
+        assert torch.equal(ends, data.edge_index[:, batch.e_id])
+    chosen = NeighborLoader(ds, [5], batch_size=10, edge_columns=["edge_kind"])
+    batch = next(iter(chosen))
+    assert "edge_kind" in batch
+    assert "edge_weight" not in batch
+
+
+def test_weights_that_sampling_cannot_go_by_are_in_batches_all_the_same(tmp_path: Path) -> None:
+    data = Data(
+        num_nodes=3,
+        edge_index=torch.tensor([[0, 1], [1, 2]]),
+        edge_weight=torch.tensor([-1.0, 2.0]),
+        edge_time=torch.tensor([0.5, 1.5]),
+    )
+    ds = gm.from_pyg(data, tmp_path / "set")
+    assert not ds.graph.has_weights
+    batch = next(iter(NeighborLoader(ds, [-1, -1], input_nodes=torch.tensor([2]))))
+    assert batch.edge_weight.tolist() == [2.0, -1.0]
+    assert batch.edge_time.tolist() == [1.5, 0.5]

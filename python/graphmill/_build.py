@@ -20,6 +20,7 @@ def build(
     features: Any = None,
     labels: Any = None,
     edge_features: Any = None,
+    edge_tables: Mapping[str, Any] | None = None,
     tables: Mapping[str, Any] | None = None,
     splits: Mapping[str, Any] | None = None,
     weights: Any = None,
@@ -64,6 +65,7 @@ def build(
         features: A row for each node, in the order of the ids unless a column is named ``id`` or ``node_id``.
         labels: A label for each node: numbers, or words that become the numbers of classes; missing ones are -1.
         edge_features: A row for each row of the edges; ``batch.edge_attr`` joins them by ``e_id``.
+        edge_tables: Further tables of the edges by name, likewise; each has numbers alone.
         tables: Further tables of the nodes by name.
         splits: Lists of node ids, or masks, by name.
         weights: Weights of edges in memory; ``weight_column`` names those of files and tables.
@@ -81,7 +83,7 @@ def build(
         time_column: The column of times, by name or by number from 0.
         id_column: The column of a table that says whose row it is.
         label_column: The column of the labels, where their table has several.
-        edge_ids: Store the source row of every edge; weights, times and edge features imply it.
+        edge_ids: Store the source row of every edge; weights, times and tables of edges imply it.
         map_ids: Ids are any integers: number the nodes and keep the ids with them.
         string_ids: Ids are words: number the nodes and keep the words with them.
         num_nodes: At least this many nodes.
@@ -139,6 +141,7 @@ def build(
         table_sources(features, id_column, side_by_side),
         None if labels is None else table_source(labels, id_column, label_column),
         table_sources(edge_features, None, side_by_side),
+        [(name, table_source(table, None)) for name, table in (edge_tables or {}).items()],
         [(name, table_source(table, id_column)) for name, table in (tables or {}).items()],
         [(name, split_source(split)) for name, split in (splits or {}).items()],
         source_options,
@@ -151,11 +154,12 @@ def build(
 def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native.Dataset:
     """Compile a PyTorch Geometric ``Data`` object into a dataset and open it.
 
-    ``x`` becomes the features and ``y`` the labels; ``edge_attr`` becomes the features of the edges, ``edge_weight``
-    their weights and ``edge_time`` their times; masks such as ``train_mask`` become splits (``val_mask`` becomes
-    ``val``); further tensors of the nodes, as PyG tells them from those of edges, become tables. What a dataset has no
-    place for is named by a warning. ``edge_index`` is stored as it is: PyG lists an undirected edge twice, and so does
-    the dataset.
+    ``x`` becomes the features and ``y`` the labels; ``edge_attr`` becomes the features of the edges; masks such as
+    ``train_mask`` become splits (``val_mask`` becomes ``val``); further tensors of the nodes and of the edges, as PyG
+    tells them apart, become tables, so that batches have what PyG's have. An ``edge_weight`` without numbers below 0
+    and an ``edge_time`` of integers are stored a second time, in the lists, where weighted and temporal sampling find
+    them. What a dataset has no place for is named by a warning. ``edge_index`` is stored as it is: PyG lists an
+    undirected edge twice, and so does the dataset.
 
     Args:
         data: A ``torch_geometric.data.Data``.
@@ -175,7 +179,7 @@ def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native
         kind = type(data).__name__
         raise TypeError(f"from_pyg takes a Data object with edge_index, found {kind}")
     num_nodes = int(data.num_nodes)
-    sources: dict[str, Any] = {"tables": {}, "splits": {}}
+    sources: dict[str, Any] = {"tables": {}, "edge_tables": {}, "splits": {}}
     for name, value in data.to_dict().items():
         if name in ("edge_index", "num_nodes") or value is None:
             continue
@@ -184,25 +188,26 @@ def from_pyg(data: Any, path: str | os.PathLike[str], **options: Any) -> _native
             warnings.warn(f"{name} is not stored: {reason}", stacklevel=2)
         elif name in _PLACES:
             sources[_PLACES[name]] = value
+        elif name in _IN_LISTS or data.is_edge_attr(name):
+            sources["edge_tables"][name] = value
+            if name in _IN_LISTS and _fits_lists(name, value):
+                sources[_IN_LISTS[name]] = value
         elif name.endswith("_mask") and value.dim() == 1 and str(value.dtype) == "torch.bool":
             sources["splits"][name.removesuffix("_mask")] = value
         elif name == "y" and _is_labels(value):
             sources["labels"] = value
         else:
             sources["tables"][name] = value
-    for name in ("tables", "splits"):
+    for name in ("tables", "edge_tables", "splits"):
         sources[name] |= options.pop(name, None) or {}
     options.setdefault("num_nodes", num_nodes)
     return build(path, edge_index, **{**sources, **options})
 
 
 # Attributes that have a place of their own in a dataset.
-_PLACES = {
-    "x": "features",
-    "edge_attr": "edge_features",
-    "edge_weight": "weights",
-    "edge_time": "times",
-}
+_PLACES = {"x": "features", "edge_attr": "edge_features"}
+# Those that sampling reads.
+_IN_LISTS = {"edge_weight": "weights", "edge_time": "times"}
 
 
 def _reason_to_leave_out(data: Any, name: str, value: Any) -> str | None:
@@ -211,17 +216,24 @@ def _reason_to_leave_out(data: Any, name: str, value: Any) -> str | None:
         return f"it is a {type(value).__name__}, and a dataset holds tensors"
     if value.dim() not in (1, 2):
         return f"it has {value.dim()} dimensions, and tables have one or two"
-    if name in _PLACES:
-        return None
     # Where there are as many edges as nodes, length tells nothing, and PyG goes by the name.
-    if data.is_edge_attr(name):
-        return (
-            "of the edges, edge_attr, edge_weight and edge_time are; make it a column of edge_attr"
-        )
+    if name in _PLACES or name in _IN_LISTS:
+        return None
+    if data.is_edge_attr(name) and value.shape[0] == data.num_edges:
+        return None
     # Of names such as cluster_index, PyG counts the last dimension.
     if not data.is_node_attr(name) or value.shape[0] != data.num_nodes:
         return f"its shape {tuple(value.shape)} has a row neither for each node nor for each edge"
     return None
+
+
+def _fits_lists(name: str, value: Any) -> bool:
+    """Whether sampling can go by it: a number for each edge, none of the weights below 0 or endless, times whole."""
+    if value.dim() != 1 or value.is_complex():
+        return False
+    if name == "edge_time":
+        return not value.is_floating_point()
+    return bool((value.isfinite() & (value >= 0)).all())
 
 
 def _is_labels(value: Any) -> bool:

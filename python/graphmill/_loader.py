@@ -37,6 +37,7 @@ class NeighborLoader:
         shuffle: Visit the seeds in another order each epoch.
         drop_last: Leave out a last batch that is not full.
         columns: Tables to load for the nodes; all by default.
+        edge_columns: Tables to load for the edges; all by default.
         replace: Sample with replacement.
         weighted: Pick edges in proportion to their stored weights.
         disjoint: Give every seed a tree of its own; ``batch.batch`` names the tree of each node.
@@ -93,6 +94,7 @@ class NeighborLoader:
         drop_last: bool = False,
         columns: Sequence[str] | None = None,
         *,
+        edge_columns: Sequence[str] | None = None,
         replace: bool = False,
         weighted: bool = False,
         disjoint: bool = False,
@@ -143,6 +145,7 @@ class NeighborLoader:
             "shuffle": shuffle,
             "drop_last": drop_last,
             "columns": None if columns is None else list(columns),
+            "edge_columns": None if edge_columns is None else list(edge_columns),
             "replace": replace,
             "weighted": weighted,
             "disjoint": disjoint,

@@ -324,6 +324,7 @@ def build_dataset(
     features: list[list[str] | TableArray],
     labels: list[str] | TableArray | None,
     edge_features: list[list[str] | TableArray],
+    edge_tables: list[tuple[str, list[str] | TableArray]],
     tables: list[tuple[str, list[str] | TableArray]],
     splits: list[tuple[str, list[str] | TableArray]],
     source: SourceOptions,

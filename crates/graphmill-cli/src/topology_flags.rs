@@ -17,7 +17,7 @@ pub struct TopologyFlags {
     /// How neighbours are stored; auto takes the narrowest type, and packs what is too large for the machine
     #[arg(long, value_enum, default_value_t = EncodingName::Auto)]
     encoding: EncodingName,
-    /// Store the source row of every edge; weights, times and features of edges imply it
+    /// Store the source row of every edge; weights, times and tables of edges imply it
     #[arg(long)]
     edge_ids: bool,
     /// At least this many nodes

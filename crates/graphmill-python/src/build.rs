@@ -110,6 +110,7 @@ pub fn build_dataset(
     features: Vec<Rows<'_>>,
     labels: Option<Rows<'_>>,
     edge_features: Vec<Rows<'_>>,
+    edge_tables: Vec<(String, Rows<'_>)>,
     tables: Vec<(String, Rows<'_>)>,
     splits: Vec<(String, Rows<'_>)>,
     source: &SourceOptions,
@@ -123,6 +124,7 @@ pub fn build_dataset(
     let (feature_words, edge_feature_words) = (words_of(&features), words_of(&edge_features));
     let label_words = labels.as_ref().map(Rows::words).unwrap_or_default();
     let (table_words, split_words) = (named_words(&tables), named_words(&splits));
+    let edge_table_words = named_words(&edge_tables);
     let mut sources = BuildSources::new(edges.source(&edge_words)?);
     for (rows, words) in features.iter().zip(&feature_words) {
         sources = sources.features(rows.source(words)?);
@@ -132,6 +134,9 @@ pub fn build_dataset(
     }
     for (rows, words) in edge_features.iter().zip(&edge_feature_words) {
         sources = sources.edge_features(rows.source(words)?);
+    }
+    for ((name, rows), words) in edge_tables.iter().zip(&edge_table_words) {
+        sources = sources.edge_table(name, rows.source(words)?);
     }
     for ((name, rows), words) in tables.iter().zip(&table_words) {
         sources = sources.table(name, rows.source(words)?);

@@ -116,6 +116,7 @@ fn read_options(given: &Keywords<'_, '_>) -> Result<LoaderOptions> {
         .shuffle(given.get("shuffle")?)
         .drop_last(given.get("drop_last")?)
         .columns(given.get("columns")?)
+        .edge_columns(given.get("edge_columns")?)
         .replace(given.get("replace")?)
         .weighted(given.get("weighted")?)
         .disjoint(given.get("disjoint")?)

@@ -280,6 +280,10 @@ pub fn convert_file(
         let text = format!("{} rows of {} were skipped", report.skipped, sources[0].display());
         warn(py, text)?;
     }
+    if let Some(what) = report.left_out {
+        let name = report.target.name();
+        warn(py, format!("{what} are left out: {name} has no place for them"))?;
+    }
     Ok(())
 }
 

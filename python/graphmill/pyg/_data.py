@@ -33,11 +33,13 @@ def to_pyg(ds: Dataset) -> Data:
     direction = _stored_direction(ds)
     edge_index, order = all_edges(ds)
     data = Data(num_nodes=ds.num_nodes, edge_index=edge_index)
-    attributes = {
+    in_lists = {
         EDGE_WEIGHT: graph.weights(direction, "torch"),
         EDGE_TIME: graph.times(direction, "torch"),
     }
     edge_tables = {name: ds.edge_table(name) for name in ds.edge_tables}
+    # A table of that name has what the source had, in its own type.
+    attributes = {name: values for name, values in in_lists.items() if name not in edge_tables}
     need = sum(values.nbytes for values in attributes.values() if values is not None)
     need += sum(ds.num_edges * table.nbytes // max(1, len(table)) for table in edge_tables.values())
     with _reserved(ds, need, "what belongs to the edges of a Data object"):

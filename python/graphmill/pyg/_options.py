@@ -22,8 +22,8 @@ _OF_WORKERS: dict[str, Any] = {
 _REPLACED = ("dataset", "collate_fn")
 _TAKEN = (
     *("batch_size", "shuffle", "drop_last", "pin_memory"),
-    *("columns", "method", "layer_dependency", "time_window", "direction", "seed", "threads", "prefetch"),
-    *("backend", "device", "progress", "rank", "world_size", "window", "hot_memory", "widen", "original"),
+    *("columns", "edge_columns", "method", "layer_dependency", "time_window", "direction", "seed", "threads"),
+    *("prefetch", "backend", "device", "progress", "rank", "world_size", "window", "hot_memory", "widen", "original"),
 )  # fmt: skip
 _REFUSED = {
     "sampler": "give the ids in the order that you want as input",

@@ -54,6 +54,9 @@ pub struct Flags {
     /// Features of the edges, a row for each row of the edges
     #[arg(long, value_name = "FILE", num_args = 1.., action = ArgAction::Append)]
     edge_features: Vec<PathBuf>,
+    /// A further table of the edges, a row for each row of the edges
+    #[arg(long, value_name = "NAME=FILE", value_parser = named_file)]
+    edge_table: Vec<(String, PathBuf)>,
     /// A further table of the nodes
     #[arg(long, value_name = "NAME=FILE", value_parser = named_file)]
     table: Vec<(String, PathBuf)>,
@@ -119,6 +122,9 @@ fn sources(flags: &Flags) -> BuildSources<'static> {
     }
     if !flags.labels.is_empty() {
         sources = sources.labels(TableSource::Files(flags.labels.clone()));
+    }
+    for (name, file) in &flags.edge_table {
+        sources = sources.edge_table(name, TableSource::Files(vec![file.clone()]));
     }
     for (name, file) in &flags.table {
         sources = sources.table(name, TableSource::Files(vec![file.clone()]));

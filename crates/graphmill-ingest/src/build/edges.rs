@@ -140,7 +140,7 @@ impl EdgeBuilder<'_> {
     ) -> EdgeSortOptions<'_> {
         let mut options = self.options.topology;
         options = options.num_nodes(num_nodes).weights(weights).times(times).memory(memory);
-        if weights || times || !self.sources.edge_features.is_empty() {
+        if weights || times || self.sources.has_edge_tables() {
             options = options.edge_ids(true);
         }
         match self.options.observer {

@@ -183,16 +183,25 @@ impl Build<'_> {
         let mut tasks = Vec::new();
         if !sources.features.is_empty() {
             let (name, role) = (manifest::FEATURES, Role::Features);
-            tasks.push(TableTask { name, role, sources: &sources.features });
+            tasks.push(TableTask { name, role, of_edges: false, sources: &sources.features });
         }
         if let Some(labels) = &sources.labels {
             let (name, role) = (manifest::LABELS, Role::Labels);
-            tasks.push(TableTask { name, role, sources: std::slice::from_ref(labels) });
+            let sources = std::slice::from_ref(labels);
+            tasks.push(TableTask { name, role, of_edges: false, sources });
         }
-        for (name, source) in &sources.tables {
-            let sources = std::slice::from_ref(source);
-            tasks.push(TableTask { name, role: Role::Other, sources });
+        tasks.extend(sources.tables.iter().map(|named| further(named, false)));
+        tasks
+    }
+
+    /// The tables of the edges.
+    fn edge_tasks(&self) -> Vec<TableTask<'_, '_>> {
+        let mut tasks = Vec::new();
+        if !self.sources.edge_features.is_empty() {
+            let (name, sources) = (EDGE_FEATURES, &self.sources.edge_features);
+            tasks.push(TableTask { name, role: Role::Features, of_edges: true, sources });
         }
+        tasks.extend(self.sources.edge_tables.iter().map(|named| further(named, true)));
         tasks
     }
 
@@ -203,12 +212,7 @@ impl Build<'_> {
     ) -> Result<Vec<BuiltTable>> {
         let Build { options, budget, file_system, .. } = *self;
         let builder = TableBuilder { options, budget, file_system, writer, numbers };
-        let mut tasks = self.node_tasks();
-        if !self.sources.edge_features.is_empty() {
-            let sources = &self.sources.edge_features;
-            tasks.push(TableTask { name: EDGE_FEATURES, role: Role::EdgeFeatures, sources });
-        }
-        tasks.iter().map(|task| builder.build(task)).collect()
+        self.node_tasks().iter().chain(&self.edge_tasks()).map(|task| builder.build(task)).collect()
     }
 
     fn splits(
@@ -229,6 +233,14 @@ impl Build<'_> {
 }
 
 const ONLY_TYPE: &str = "a manifest that was just made has the only type";
+
+/// A table that is neither features nor labels.
+fn further<'t, 'a>(
+    (name, source): &'t (String, TableSource<'a>),
+    of_edges: bool,
+) -> TableTask<'t, 'a> {
+    TableTask { name, role: Role::Other, of_edges, sources: std::slice::from_ref(source) }
+}
 
 /// Gives a table the rows that it lacks.
 fn complete(table: &mut BuiltTable, graph: &BuiltGraph) -> Result<()> {
@@ -262,6 +274,14 @@ fn check_names(sources: &BuildSources<'_>) -> Result<()> {
         dataset_writer::check_table_name(name, seen.contains(&name.as_str()))?;
         seen.push(name);
     }
+    // A batch has both kinds under their names, so that names of nodes' tables are taken here too.
+    if !sources.edge_features.is_empty() {
+        seen.push(EDGE_FEATURES);
+    }
+    for (name, _) in &sources.edge_tables {
+        dataset_writer::check_name("edge table", name, seen.contains(&name.as_str()))?;
+        seen.push(name);
+    }
     let mut seen = Vec::new();
     for (name, _) in &sources.splits {
         dataset_writer::check_name("split", name, seen.contains(&name))?;
@@ -272,11 +292,11 @@ fn check_names(sources: &BuildSources<'_>) -> Result<()> {
 
 /// An edge that is added has no row in a table of edges.
 fn check_self_loops(sources: &BuildSources<'_>, options: &BuildOptions<'_>) -> Result<()> {
-    if !options.topology.add_self_loops || sources.edge_features.is_empty() {
+    if !options.topology.add_self_loops || !sources.has_edge_tables() {
         return Ok(());
     }
-    let problem = "an edge that is added has no features; leave out the features of edges or the \
-                   self loops, or add the loops and their features to the sources";
+    let problem = "an edge that is added has no row in a table of edges; leave out those tables or the \
+                   self loops, or add the loops and their rows to the sources";
     Err(Error::request("self loops", problem))
 }
 

@@ -33,13 +33,14 @@ pub(super) enum Role {
     Features,
     Labels,
     Other,
-    EdgeFeatures,
 }
 
 /// A table that is to be built.
 pub(super) struct TableTask<'t, 'a> {
     pub(super) name: &'t str,
     pub(super) role: Role,
+    /// Whether its rows are those of the edges of the source, in their order.
+    pub(super) of_edges: bool,
     /// Side by side.
     pub(super) sources: &'t [TableSource<'a>],
 }
@@ -109,7 +110,7 @@ impl TableBuilder<'_> {
     fn attempts(&self, task: &TableTask<'_, '_>) -> Result<Vec<TableInputOptions>> {
         let plain = self.options.table_input();
         match task.role {
-            Role::Features | Role::EdgeFeatures => Ok(vec![match self.options.features {
+            Role::Features => Ok(vec![match self.options.features {
                 Some(element) => plain.element(element),
                 None => plain,
             }]),
@@ -131,10 +132,15 @@ impl TableBuilder<'_> {
             }
             Role::Other => {
                 let inputs = self.open(task, &plain)?;
-                if !inputs.iter().all(|input| is_written(input.format())) {
+                let has_type = |input: &TableInput<'_>| {
+                    !is_written(input.format())
+                        || input.description().element == Some(ElementType::Bool)
+                };
+                if inputs.iter().any(has_type) {
                     return Ok(vec![plain]);
                 }
-                if inputs.iter().any(|input| !input.description().looks_numeric) {
+                // Classes belong to nodes, so that words in a table of edges are told as what they are.
+                if !task.of_edges && inputs.iter().any(|input| !input.description().looks_numeric) {
                     return Ok(vec![plain.text(true)]);
                 }
                 // Whole numbers stay whole; a column with one fraction is one of fractions.
@@ -202,7 +208,7 @@ impl TableBuilder<'_> {
         format: Option<SourceFormat>,
     ) -> TableInputOptions {
         let mut options = options.clone();
-        if task.role == Role::EdgeFeatures {
+        if task.of_edges {
             return options.positional(true);
         }
         if !is_written(format) {
@@ -235,18 +241,17 @@ impl TableBuilder<'_> {
         check_columns(task, columns, words)?;
         let is_vector = match task.role {
             Role::Labels => columns == 1,
-            Role::Features | Role::EdgeFeatures => {
+            Role::Features => {
                 inputs.len() == 1 && descriptions[0].is_vector && !is_written(inputs[0].format())
             }
             Role::Other => inputs.len() == 1 && descriptions[0].is_vector,
         };
-        let is_feature = matches!(task.role, Role::Features | Role::EdgeFeatures);
         let fill = if task.role == Role::Labels || words { Fill::MinusOne } else { Fill::Zero };
         let plan = TablePlan {
             element,
             columns,
             is_vector,
-            align_rows: self.options.align_rows && is_feature,
+            align_rows: self.options.align_rows && task.role == Role::Features,
             parts: descriptions.iter().map(|description| description.columns).collect(),
             fill,
             duplicates: match self.options.input.on_bad_row {
@@ -262,16 +267,14 @@ impl TableBuilder<'_> {
             && self.numbers_for(task).is_none();
         let row = (columns * element.width()) as usize;
         let fill = vec![fill.byte(); row];
-        let stem = match task.role {
-            Role::EdgeFeatures => format!("edge-{}", task.name),
-            _ => task.name.to_owned(),
-        };
+        let prefix = if task.of_edges { "edge-" } else { "" };
+        let stem = format!("{prefix}{}", task.name);
         let file = self.writer.create(&stem, "gd")?;
         match self.place(task, &inputs, plan, &file, in_order) {
             Ok(Placed { rows, written, read, placed, classes }) => {
                 let report = TableReport {
                     name: task.name.to_owned(),
-                    of_edges: task.role == Role::EdgeFeatures,
+                    of_edges: task.of_edges,
                     columns,
                     element,
                     read,
@@ -343,12 +346,12 @@ impl TableBuilder<'_> {
 
     /// Who numbers the rows of a table, if anybody does.
     fn numbers_for(&self, task: &TableTask<'_, '_>) -> Option<&dyn NodeNumbers> {
-        self.numbers.filter(|_| task.role != Role::EdgeFeatures)
+        self.numbers.filter(|_| !task.of_edges)
     }
 
     /// With mapped ids a row belongs to nobody unless it says so.
     fn check_ids(&self, task: &TableTask<'_, '_>, description: &TableDescription) -> Result<()> {
-        let mapped = self.options.ids != SourceIds::Numbers && task.role != Role::EdgeFeatures;
+        let mapped = self.options.ids != SourceIds::Numbers && !task.of_edges;
         if mapped && !description.has_ids {
             let problem = format!(
                 "{:?} has no column of ids, and with mapped ids a row belongs to no node without; \

@@ -164,7 +164,8 @@ impl Reordering<'_> {
         let build = |(name, entry): (&String, &FileEntry)| {
             let role = if name == manifest::FEATURES { Role::Features } else { Role::Other };
             let sources = [TableSource::Files(vec![self.path(entry)])];
-            let table = builder.build(&TableTask { name, role, sources: &sources })?;
+            let table =
+                builder.build(&TableTask { name, role, of_edges: false, sources: &sources })?;
             let (entry, ..) = table.keep(writer)?;
             Ok((name.clone(), entry))
         };

@@ -46,6 +46,7 @@ pub struct BuildSources<'a> {
     pub(super) features: Vec<TableSource<'a>>,
     pub(super) labels: Option<TableSource<'a>>,
     pub(super) edge_features: Vec<TableSource<'a>>,
+    pub(super) edge_tables: Vec<(String, TableSource<'a>)>,
     pub(super) tables: Vec<(String, TableSource<'a>)>,
     pub(super) splits: Vec<(String, TableSource<'a>)>,
     pub(super) num_nodes: Option<u64>,
@@ -59,6 +60,7 @@ impl<'a> BuildSources<'a> {
             features: Vec::new(),
             labels: None,
             edge_features: Vec::new(),
+            edge_tables: Vec::new(),
             tables: Vec::new(),
             splits: Vec::new(),
             num_nodes: None,
@@ -80,6 +82,12 @@ impl<'a> BuildSources<'a> {
     /// Features of the edges, a row for each row of the edges; given again, further columns.
     pub fn edge_features(mut self, source: TableSource<'a>) -> Self {
         self.edge_features.push(source);
+        self
+    }
+
+    /// A further table of the edges, a row for each row of the edges.
+    pub fn edge_table(mut self, name: impl Into<String>, source: TableSource<'a>) -> Self {
+        self.edge_tables.push((name.into(), source));
         self
     }
 
@@ -136,6 +144,11 @@ impl<'a> BuildSources<'a> {
         Ok(self)
     }
 
+    /// Whether anything is to be found by the ids of edges.
+    pub(super) fn has_edge_tables(&self) -> bool {
+        !self.edge_features.is_empty() || !self.edge_tables.is_empty()
+    }
+
     /// Every file that will be read.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         let edges = match &self.edges {
@@ -143,13 +156,14 @@ impl<'a> BuildSources<'a> {
             EdgeSource::Part(part) => std::slice::from_ref(&part.path),
             EdgeSource::Memory(_) => &[],
         };
-        let named = self.tables.iter().chain(&self.splits).map(|(_, source)| source);
+        let named = self.tables.iter().chain(&self.edge_tables).chain(&self.splits);
         let tables = self.features.iter().chain(&self.labels).chain(&self.edge_features);
-        let tables = tables.chain(named).flat_map(|source| match source {
-            TableSource::Files(paths) => &paths[..],
-            TableSource::Part(part) => std::slice::from_ref(&part.path),
-            TableSource::Memory(_) => &[],
-        });
+        let tables =
+            tables.chain(named.map(|(_, source)| source)).flat_map(|source| match source {
+                TableSource::Files(paths) => &paths[..],
+                TableSource::Part(part) => std::slice::from_ref(&part.path),
+                TableSource::Memory(_) => &[],
+            });
         edges.iter().chain(tables).map(PathBuf::as_path)
     }
 }
