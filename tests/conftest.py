@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import graphmill as gm
+from tests import original
 from tests.command import graphmill
 
 
@@ -57,3 +58,27 @@ def replace(tmp_path: Path) -> Callable[[int], Path]:
         return folder
 
     return write
+
+
+@pytest.fixture(scope="session")
+def weighted_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph with weights as GraphZero itself writes it."""
+    folder = tmp_path_factory.mktemp("weighted")
+    source = original.write_edges(folder / "edges.csv", weighted=True, header=True)
+    return original.convert_graph(source, folder / "weighted.gl", directed=True)
+
+
+@pytest.fixture(scope="session")
+def plain_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph without weights as GraphZero itself writes it."""
+    folder = tmp_path_factory.mktemp("plain")
+    source = original.write_edges(folder / "edges.csv", weighted=False, header=False)
+    return original.convert_graph(source, folder / "plain.gl", directed=True)
+
+
+@pytest.fixture(scope="session")
+def feature_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Features as GraphZero itself writes them."""
+    folder = tmp_path_factory.mktemp("features")
+    (folder / "x.csv").write_text("id,a,b,c\n0,1,2,3\n3,7,8,9\n1,4,5,6\n")
+    return original.convert_features(folder / "x.csv", folder / "x.gd", "FLOAT32")

@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+# Self loops, duplicates, isolated nodes (3, 4, 7) and lists that are not in the order of ids.
+EDGES = [(0, 6, 0.5), (0, 1, 1.5), (2, 2, 2.5), (0, 1, 0.25), (8, 0, 3.0), (5, 2, 1.0), (8, 8, 0.0)]
+
 CONVERT_GRAPH = """
 import sys, graphzero
 source, target, directed = sys.argv[1:]
@@ -87,3 +90,12 @@ def _content(script: str, path: Path) -> dict[str, Any]:
     content: dict[str, Any] = pickle.loads(dump.read_bytes())
     dump.unlink()
     return content
+
+
+def write_edges(path: Path, *, weighted: bool, header: bool) -> Path:
+    """The edges as text."""
+    lines = [f"{a},{b},{w}" if weighted else f"{a},{b}" for a, b, w in EDGES]
+    if header:
+        lines.insert(0, "src,dst,weight" if weighted else "src,dst")
+    path.write_text("\n".join(lines) + "\n")
+    return path

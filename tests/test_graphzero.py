@@ -7,7 +7,6 @@ import pickle
 import struct
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,38 +22,7 @@ pytest.importorskip("graphzero", reason="compares with GraphZero itself: pip ins
 
 FACEBOOK = Path(__file__).parents[2] / "shared/data/facebook/facebook_edges.csv"
 
-# Self loops, duplicates, isolated nodes (3, 4, 7) and lists that are not in the order of ids.
-LINES = [(0, 6, 0.5), (0, 1, 1.5), (2, 2, 2.5), (0, 1, 0.25), (8, 0, 3.0), (5, 2, 1.0), (8, 8, 0.0)]
 KINDS = {"INT32": "int32", "INT64": "int64", "FLOAT32": "float32", "FLOAT64": "float64"}
-
-
-def write_csv(path: Path, *, weighted: bool, header: bool) -> Path:
-    lines = [f"{a},{b},{w}" if weighted else f"{a},{b}" for a, b, w in LINES]
-    if header:
-        lines.insert(0, "src,dst,weight" if weighted else "src,dst")
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-@pytest.fixture(scope="module")
-def weighted_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("weighted")
-    source = write_csv(folder / "edges.csv", weighted=True, header=True)
-    return original.convert_graph(source, folder / "weighted.gl", directed=True)
-
-
-@pytest.fixture(scope="module")
-def plain_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("plain")
-    source = write_csv(folder / "edges.csv", weighted=False, header=False)
-    return original.convert_graph(source, folder / "plain.gl", directed=True)
-
-
-@pytest.fixture(scope="module")
-def feature_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("features")
-    (folder / "x.csv").write_text("id,a,b,c\n0,1,2,3\n3,7,8,9\n1,4,5,6\n")
-    return original.convert_features(folder / "x.csv", folder / "x.gd", "FLOAT32")
 
 
 def assert_same_graph(path: Path, expected: dict[str, Any]) -> None:
@@ -85,10 +53,10 @@ def assert_same_graph(path: Path, expected: dict[str, Any]) -> None:
 def test_graphs_answer_as_the_original_does(
     tmp_path: Path, directed: bool, weighted: bool, header: bool
 ) -> None:
-    source = write_csv(tmp_path / "edges.csv", weighted=weighted, header=header)
+    source = original.write_edges(tmp_path / "edges.csv", weighted=weighted, header=header)
     path = original.convert_graph(source, tmp_path / "graph.gl", directed=directed)
     content = original.graph_content(path)
-    assert content["num_edges"] == len(LINES) * (1 if directed else 2)
+    assert content["num_edges"] == len(original.EDGES) * (1 if directed else 2)
     assert content["has_weights"] == weighted
     assert_same_graph(path, content)
 
@@ -169,7 +137,7 @@ def test_lengths_that_no_array_has_are_value_errors(plain_file: Path) -> None:
 
 
 def test_a_path_given_by_both_names_is_a_type_error(tmp_path: Path) -> None:
-    source = write_csv(tmp_path / "edges.csv", weighted=True, header=True)
+    source = original.write_edges(tmp_path / "edges.csv", weighted=True, header=True)
     target = tmp_path / "out"
     for convert in (gz.convert_csv_to_gl, gz.convert_csv_to_gd):
         with pytest.raises(TypeError, match="csv_path or input_csv, found both"):
@@ -339,9 +307,9 @@ def test_two_graphs_of_one_process_do_not_mix(weighted_file: Path, plain_file: P
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_our_own_files_open_through_the_drop_in(tmp_path: Path, weighted: bool) -> None:
-    edges = np.array([line[:2] for line in LINES]).T
-    weights = [line[2] for line in LINES] if weighted else None
-    source = write_csv(tmp_path / "edges.csv", weighted=weighted, header=False)
+    edges = np.array([line[:2] for line in original.EDGES]).T
+    weights = [line[2] for line in original.EDGES] if weighted else None
+    source = original.write_edges(tmp_path / "edges.csv", weighted=weighted, header=False)
     theirs = original.convert_graph(source, tmp_path / "theirs.gl", directed=True)
     gm.write_graph(
         tmp_path / "ours.gl",
@@ -409,128 +377,3 @@ def test_a_real_graph_has_the_same_lists_either_way(tmp_path: Path) -> None:
     np.testing.assert_array_equal(native.degrees(), ours.degrees())
     for node in range(ours.num_nodes):
         np.testing.assert_array_equal(np.sort(theirs.get_neighbours(node)), ours.neighbors(node))
-
-
-STARTS: list[Any] = [
-    [0, 8, 5],
-    (0, 8, 5),
-    np.array([0, 8, 5]),
-    np.array([0, 8, 5], dtype=np.uint16),
-    np.array([0, 1, 8, 1, 5, 1], dtype=np.int32)[::2],
-]
-
-
-@pytest.mark.parametrize("starts", STARTS)
-def test_walks_have_the_shape_of_graphzeros_and_repeat_dead_ends(
-    weighted_file: Path, starts: Any
-) -> None:
-    graph = gz.Graph(weighted_file)
-    edges = {(source, destination) for source, destination, _ in LINES}
-    for walks in (
-        graph.batch_random_walk(starts, 6, p=0.5, q=2.0),
-        graph.batch_random_walk(start_nodes=starts, walk_length=6),
-        graph.batch_random_walk_uniform(starts, 6),
-    ):
-        assert walks.shape == (3, 7)
-        assert walks.dtype == np.int64
-        assert walks[:, 0].tolist() == [0, 8, 5]
-        for walk in walks.tolist():
-            for here, there in pairwise(walk):
-                is_stuck = here == there and graph.get_degree(here) == 0
-                assert is_stuck or (here, there) in edges
-
-
-def test_walks_honour_weights_unless_they_are_uniform(weighted_file: Path) -> None:
-    graph = gz.Graph(weighted_file)
-    first = graph.batch_random_walk([0] * 4000, 1, seed=1)[:, 1]
-    # 6 has a weight of 0.5, and 1 has 1.5 + 0.25.
-    assert 790 < (first == 6).sum() < 990
-    # The loop of node 8 has no weight.
-    assert (graph.batch_random_walk([8] * 500, 1)[:, 1] == 0).all()
-    assert 150 < (graph.batch_random_walk_uniform([8] * 500, 1, seed=1)[:, 1] == 0).sum() < 350
-    uniform = graph.batch_random_walk_uniform([0] * 4000, 1, seed=1)[:, 1]
-    assert 1200 < (uniform == 6).sum() < 1470
-
-
-def test_the_last_column_of_uniform_walks_is_walked_too(weighted_file: Path) -> None:
-    assert gz.Graph(weighted_file).batch_random_walk_uniform([2], 3).tolist() == [[2, 2, 2, 2]]
-
-
-@pytest.mark.parametrize("kind", ["batch_random_walk", "batch_random_walk_uniform"])
-def test_a_seed_makes_calls_repeatable(plain_file: Path, kind: str) -> None:
-    call = partial(getattr(gz.Graph(plain_file), kind), [0, 8] * 50, 9)
-    assert np.array_equal(call(seed=3), call(seed=3))
-    assert not np.array_equal(call(seed=3), call(seed=4))
-    assert not np.array_equal(call(), call())
-
-
-@pytest.mark.parametrize("starts", [*STARTS, np.array([0, 8, 5], dtype=">i8")])
-def test_fanouts_are_distinct_edges_then_padding(plain_file: Path, starts: Any) -> None:
-    graph = gz.Graph(plain_file)
-    rows = graph.batch_random_fanout(starts, 4)
-    assert rows.dtype == np.int64
-    assert rows.tolist() == [[6, 1, 1, 0], [0, 8, 0, 0], [2, 0, 0, 0]]
-    assert graph.batch_random_fanout(starts, 4, pad=-1)[2].tolist() == [2, -1, -1, -1]
-    for row in graph.batch_random_fanout([0] * 200, 2).tolist():
-        assert sorted(row) in ([1, 6], [1, 1])
-    assert (
-        len({tuple(sorted(row)) for row in graph.batch_random_fanout([0] * 200, 2).tolist()}) == 2
-    )
-
-
-def test_one_node_is_sampled_without_padding(plain_file: Path) -> None:
-    graph = gz.Graph(plain_file)
-    for count in (3, 4, 2**31, 2**62):
-        assert graph.sample_neighbours(0, count).tolist() == [6, 1, 1]
-    assert graph.sample_neighbours(0, 0).shape == (0,)
-    assert graph.sample_neighbours(3, 5).shape == (0,)
-    assert len(graph.sample_neighbours(0, 2)) == 2
-
-
-def test_nothing_to_start_from_gives_no_rows(plain_file: Path) -> None:
-    graph = gz.Graph(plain_file)
-    nothing: list[Any] = [[], (), range(0), np.array([], dtype=np.int64), np.array([])]
-    for empty in nothing:
-        assert graph.batch_random_walk(empty, 3).shape == (0, 4)
-        assert graph.batch_random_walk_uniform(empty, 3).shape == (0, 4)
-        assert graph.batch_random_fanout(empty, 3).shape == (0, 3)
-    assert graph.batch_random_walk([0], 0).tolist() == [[0]]
-    assert graph.batch_random_fanout([0], 0).shape == (1, 0)
-
-
-@pytest.mark.parametrize("bad", [np.array([0.0]), [0.0], 0, None, [[0]], np.zeros((1, 1), int)])
-def test_what_is_no_list_of_nodes_is_a_type_error(plain_file: Path, bad: Any) -> None:
-    graph = gz.Graph(plain_file)
-    for call in (
-        graph.batch_random_walk,
-        graph.batch_random_walk_uniform,
-        graph.batch_random_fanout,
-    ):
-        with pytest.raises(TypeError):
-            call(bad, 2)
-
-
-@pytest.mark.parametrize("bad", [9, -1, 2**40])
-def test_starts_out_of_range_raise_where_graphzero_crashed(plain_file: Path, bad: int) -> None:
-    graph = gz.Graph(plain_file)
-    for call in (
-        graph.batch_random_walk,
-        graph.batch_random_walk_uniform,
-        graph.batch_random_fanout,
-    ):
-        with pytest.raises(RuntimeError, match=str(bad)) as caught:
-            call([0, bad], 2)
-        assert isinstance(caught.value, IndexError)
-    with pytest.raises(RuntimeError, match=str(bad)):
-        graph.sample_neighbours(bad, 2)
-
-
-@pytest.mark.parametrize("bad", [0.0, -1.0, float("nan"), float("inf")])
-def test_biases_that_made_graphzero_hang_raise(plain_file: Path, bad: float) -> None:
-    graph = gz.Graph(plain_file)
-    for p, q in ((bad, 1.0), (1.0, bad)):
-        with pytest.raises(ValueError, match="expected a number above 0"):
-            graph.batch_random_walk([0], 3, p, q)
-    for call in (graph.batch_random_walk, graph.batch_random_fanout):
-        with pytest.raises(ValueError, match="at least 0"):
-            call([0], -1)
