@@ -10,7 +10,7 @@ import os
 import shutil
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,13 +81,24 @@ class Outcome:
 Outcomes = dict[str, Outcome]
 
 
-def hold(contestants: Sequence[Contestant], repeats: int, out: Path) -> Outcomes:
-    """Let all take turns; each finds the folder `out` empty. One that fails is left out from then on."""
+def hold(
+    contestants: Sequence[Contestant],
+    repeats: int,
+    out: Path,
+    once_is_enough: Callable[[Outcomes], Container[str]] = lambda _: (),
+) -> Outcomes:
+    """Let all take turns; each finds the folder `out` empty. One that fails is left out from then on.
+
+    After the first round `once_is_enough` names those whose further runs would decide nothing.
+    """
     outcomes = {each.name: Outcome(each.name, each.work, each.cold) for each in contestants}
+    decided: Container[str] = ()
     for turn in range(1, repeats + 1):
+        if turn == 2:
+            decided = once_is_enough(outcomes)
         for contestant in contestants:
             outcome = outcomes[contestant.name]
-            if outcome.failure is not None:
+            if outcome.failure is not None or contestant.name in decided:
                 continue
             empty(out)
             os.sync()

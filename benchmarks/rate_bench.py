@@ -6,7 +6,7 @@ A line holds its contests through it and leaves its targets in it. It must not k
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,24 @@ class RateBench:
             Contestant(name, "", command, inputs, check, cold) for name, command in commands.items()
         ]
 
-    def hold(self, title: str, unit: str, contestants: Sequence[Contestant]) -> Outcomes:
-        """Hold a contest whose first contestant is ours, show it, and keep its numbers."""
-        outcomes = contest.hold(contestants, self.repeats, self.out)
+    def hold(
+        self,
+        title: str,
+        unit: str,
+        contestants: Sequence[Contestant],
+        rivals: Iterable[str] = (),
+    ) -> Outcomes:
+        """Hold a contest whose first contestant is ours, show it, and keep its numbers.
+
+        Of rivals, whose names begin so, the fastest alone counts: who is far behind after a round is not run again.
+        """
+        names = [*rivals]
+        outcomes = contest.hold(
+            contestants,
+            self.repeats,
+            self.out,
+            lambda outcomes: rates.far_behind(outcomes, names) if names else (),
+        )
         rates.show(title, unit, outcomes, contestants[0].name)
         sys.stdout.flush()
         self.results[title] = {

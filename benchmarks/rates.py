@@ -16,6 +16,9 @@ from benchmarks.contest import MIB, Outcome, Outcomes
 #: Prefixes of units, and the rate below which each is used.
 PREFIXES = [("", 1e0, 1e3), ("k ", 1e3, 1e5), ("M ", 1e6, float("inf"))]
 
+#: Who has less than this share of the fastest peer's rate is far behind: runs spread by less than that.
+FAR_BEHIND = 0.5
+
 
 def told(figures: Figures) -> dict[str, Any]:
     """What a run said about itself, with `amount` and `seconds`; our command speaks of edges."""
@@ -49,6 +52,17 @@ def best(outcomes: Outcomes, prefixes: list[str]) -> float | None:
     return max((each for each in rates if each is not None), default=None)
 
 
+def far_behind(outcomes: Outcomes, prefixes: list[str]) -> set[str]:
+    """Those among contestants whose names begin so that chance does not make the fastest of them."""
+    best_rate = best(outcomes, prefixes) or 0.0
+    rated = {name: rate(outcome) for name, outcome in outcomes.items()}
+    return {
+        name
+        for name, its in rated.items()
+        if name.startswith(tuple(prefixes)) and its is not None and its < FAR_BEHIND * best_rate
+    }
+
+
 def over(above: float | None, below: float | None) -> float | None:
     """How many times as fast one is as another, where both were measured."""
     return None if above is None or below is None else above / below
@@ -70,10 +84,10 @@ def show(title: str, unit: str, outcomes: Outcomes, ours: str) -> None:
             continue
         times = over(own, its)
         each = [run["amount"] / run["seconds"] for run in map(told, outcome.runs)]
-        spread = (max(each) - min(each)) / its
+        spread = f"{(max(each) - min(each)) / its:.0%}" if len(each) > 1 else "one run"
         print(
             f"  {name:{width}} {'-' if times is None else f'{times:.2f}':>8}"
-            f" {its / size:10.2f}      {spread:7.0%} {outcome.peak_anonymous / MIB:10.0f}"
+            f" {its / size:10.2f}      {spread:>7} {outcome.peak_anonymous / MIB:10.0f}"
             f"   {outcome.result}"
         )
 

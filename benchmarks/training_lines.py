@@ -40,7 +40,7 @@ def resident(bench: TrainingBench) -> None:
         commands = loader.resident(prepared, *sizes(bench), bench.kept)
         contestants += bench.contestants(commands, inputs_of(prepared), bench.check(prepared))
     title = f"resident: {prepared.rows:,} nodes, {bench.shape}, {CORES} threads"
-    outcomes = bench.hold(title, "batches", contestants)
+    outcomes = bench.hold(title, "batches", contestants, rivals=bench.peers)
     check_sizes(outcomes)
     times = rates.over(rates.best(outcomes, ["graphmill"]), rates.best(outcomes, [*bench.peers]))
     must = Must("resident: over the best peer", times, at_least=2.0, headline=True)
@@ -68,7 +68,7 @@ def outofcore(bench: TrainingBench) -> None:
                 named = {f"{name}{WITHIN}": within[name] for name in within}
                 check = bench.check(prepared)
                 contestants += bench.contestants({**free, **named}, [], check)
-            outcomes = bench.hold(title, "batches", contestants)
+            outcomes = bench.hold(title, "batches", contestants, rivals=bench.peers)
             check_sizes(outcomes)
             bench.unlimited = {
                 name: outcome

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,12 +19,14 @@ from typing import Any
 
 import pytest
 
-from benchmarks import machine, whole
+from benchmarks import machine, rates, whole
 from benchmarks.child import Command, CommandFailed, measure
+from benchmarks.contest import Contestant
 from benchmarks.curves import Curve
 from benchmarks.graphmill_command import Graphmill
 from benchmarks.machine import block_device
 from benchmarks.musts import Must, show
+from benchmarks.rate_bench import RateBench
 from benchmarks.run import SECTIONS
 from benchmarks.run import parser as command_line
 from benchmarks.sections import run_lines
@@ -398,3 +401,21 @@ def test_a_run_that_is_interrupted_takes_its_process_with_it(tmp_path: Path) -> 
         signal.signal(signal.SIGINT, before)
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)
+
+
+def test_a_peer_that_is_far_behind_is_run_once(tmp_path: Path) -> None:
+    def contestant(name: str, rate: int) -> Contestant:
+        said = json.dumps({"amount": rate, "seconds": 1.0})
+        command = Command([sys.executable, "-c", f"print('{said}')"])
+        return Contestant(name, "", command, [], lambda _: "")
+
+    rates_of = {"graphmill": 1, "fast peer": 100, "near peer": 51, "slow peer": 49, "fio": 2}
+    bench = RateBench(absent={}, repeats=3, out=tmp_path / "out")
+    contestants = [contestant(name, rate) for name, rate in rates_of.items()]
+    rivals = ("fast", "near", "slow")
+    outcomes = bench.hold("contest", "batches", contestants, rivals)
+    runs = {name: len(outcome.runs) for name, outcome in outcomes.items()}
+    assert runs == {"graphmill": 3, "fast peer": 3, "near peer": 3, "slow peer": 1, "fio": 3}
+    assert rates.best(outcomes, [*rivals]) == 100
+    everybody = bench.hold("everybody", "batches", contestants)
+    assert {len(outcome.runs) for outcome in everybody.values()} == {3}
