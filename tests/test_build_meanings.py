@@ -132,11 +132,11 @@ def test_words_and_booleans_of_parquet_are_classes_and_flags(tmp_path: Path) -> 
         tables={"kind": words, "flag": flags},
         num_nodes=3,
     )
-    assert ds.labels.numpy().tolist() == [1, -1, 0]
+    assert ds.table("y").numpy().tolist() == [1, -1, 0]
     assert ds.classes["y"] == ["book", "paper"]
     assert ds.classes["kind"] == ["book", "paper"]
     assert ds.table("flag").numpy().ravel().tolist() == [True, False, True]
     ds = gm.build(tmp_path / "flags", EDGES, labels=flags)
-    assert ds.labels.numpy().tolist() == [1, 0, 1]
+    assert ds.table("y").numpy().tolist() == [1, 0, 1]
     with pytest.raises(gm.SourceError, match="value of type"):
         gm.build(tmp_path / "features", EDGES, features=words)
