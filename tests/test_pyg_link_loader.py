@@ -55,7 +55,8 @@ def test_links_without_negatives(ds: gm.Dataset) -> None:
 
 def kinds(batch: Data) -> dict[str, Any]:
     """What each attribute is; the size of a neighbourhood is left to chance, that of everything else is not."""
-    chance = ("n_id", "e_id", "x", "y", "year", "edge_index", "edge_attr", "batch", "num_nodes")
+    nodes = ("n_id", "x", "y", "year", "batch", "num_nodes")
+    chance = (*nodes, "edge_index", "e_id", "edge_attr", "edge_weight", "edge_time")
 
     def kind(name: str, value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
