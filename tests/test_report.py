@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from benchmarks.curves import LATER, PACE_BY_MEMORY
-from benchmarks.reporting import charts, kernel_table, readme, recorded
+from benchmarks.reporting import kernel_table, readme, recorded
 from benchmarks.reporting.page import page
 
 RECORDED = Path(__file__).parent / "recorded_run"
@@ -359,17 +359,6 @@ def test_the_readme_tells_our_later_pace_in_a_column(run: recorded.Run, tmp_path
         pace = median(each["steady"] for each in contest[f"graphmill, {share}%"]["told"])
         [row] = [row for row in rows if row[:2] == [f"{share}", "graphmill"]]
         assert close(row[3], pace)
-
-
-def test_figures_of_two_lines_stand_on_their_outer_sides() -> None:
-    def series(*heights: float | None) -> dict[str, Any]:
-        return {"points": [{"x": x, "y": y} for x, y in zip((10, 50, 100), heights, strict=False)]}
-
-    upper, lower, apart = series(1.0, 3.0, 9.0), series(1.5, 2.0, None), series()
-    for lines in ([upper, lower, apart], [lower, upper, apart]):
-        below = [charts.has_figures_below(lines, place) for place in range(3)]
-        assert below == [lines[0] is lower, lines[1] is lower, False]
-    assert charts.has_figures_below([upper, apart], 1)
 
 
 def test_the_readme_tells_how_busy_the_disk_was(tmp_path: Path) -> None:

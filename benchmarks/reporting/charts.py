@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.reporting import svg
+from benchmarks.reporting.figure_places import FigurePlaces
 from benchmarks.reporting.recorded import Target, figure
 
 WIDTH = 800
@@ -38,9 +39,11 @@ def curve_chart(curve: dict[str, Any]) -> str:
             svg.text(f"{mark:g}", across(mark), height - bottom + 20, text_anchor="middle")
         )
     parts.append(svg.text(curve["x"], WIDTH - RIGHT, height - 6, text_anchor="end", class_="axis"))
+    seen = [(across(point["x"]), up(point["y"])) for point in points if point["y"] is not None]
+    places = FigurePlaces(seen)
     for place, each in enumerate(series):
         below = has_figures_below(series, place)
-        parts.append(drawn(each["points"], colour(place), across, up, below=below))
+        parts.append(drawn(each["points"], colour(place), across, up, places, below=below))
     return figure_of(
         curve["title"],
         svg.picture(WIDTH, height, curve["title"], parts),
@@ -49,7 +52,7 @@ def curve_chart(curve: dict[str, Any]) -> str:
 
 
 def has_figures_below(series: Sequence[Any], place: int) -> bool:
-    """Whether the figures of a series stand under its points: where another has points above them, they do."""
+    """Whether figures of a series go under its points first: they do where another has points above them."""
     own = {point["x"]: point["y"] for point in series[place]["points"] if point["y"] is not None}
     distances = [
         point["y"] - own[point["x"]]
@@ -71,21 +74,25 @@ def horizontal(values: Sequence[float], series: Sequence[Any]) -> tuple[svg.Scal
 
 
 def drawn(
-    points: Sequence[Any], name: str, across: svg.Scale, up: svg.Scale, *, below: bool
+    points: Sequence[Any],
+    name: str,
+    across: svg.Scale,
+    up: svg.Scale,
+    places: FigurePlaces,
+    *,
+    below: bool,
 ) -> str:
     """The line and the points of one series, each with its figure."""
     found = sorted((point for point in points if point["y"] is not None), key=lambda at: at["x"])
-    places = [(across(point["x"]), up(point["y"])) for point in found]
-    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    dots = [(across(point["x"]), up(point["y"])) for point in found]
+    joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in dots)
     parts = [svg.element("polyline", points=joined, class_=f"line {name}")]
-    for point, (x, y) in zip(found, places, strict=True):
+    for point, (x, y) in zip(found, dots, strict=True):
         parts.append(svg.element("circle", cx=x, cy=y, r=5, class_=f"dot {name}"))
-        label = figure(point["y"])
-        parts.append(
-            svg.text(
-                label, x, y + (20 if below else -11), text_anchor="middle", class_=f"value {name}"
-            )
-        )
+        said = figure(point["y"])
+        spot = places.beside(said, x, y, below=below)
+        attributes = {"text_anchor": spot.anchor, "class_": f"value {name}"}
+        parts.append(svg.text(said, spot.x, spot.y, **attributes))
     for point in points:
         if point["y"] is None and point["x"] > 0:
             x, y = across(point["x"]), up(0)
