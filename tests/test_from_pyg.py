@@ -114,3 +114,15 @@ def test_weights_that_sampling_cannot_go_by_are_in_batches_all_the_same(tmp_path
     batch = next(iter(NeighborLoader(ds, [-1, -1], input_nodes=torch.tensor([2]))))
     assert batch.edge_weight.tolist() == [2.0, -1.0]
     assert batch.edge_time.tolist() == [1.5, 0.5]
+
+
+def test_edge_ids_are_columns_of_edge_index(tmp_path: Path, edges: np.ndarray) -> None:
+    """Also where nothing but the topology is stored: scripts index their own tensors by e_id."""
+    data = Data(num_nodes=100, edge_index=torch.from_numpy(edges))
+    ds = gm.from_pyg(data, tmp_path / "set")
+    assert ds.graph.has_edge_ids
+    for batch in NeighborLoader(ds, [5, 5], batch_size=10, seed=0):
+        assert torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id])
+    assert torch.equal(to_pyg(ds).edge_index, data.edge_index)
+    without = gm.from_pyg(data, tmp_path / "without", edge_ids=False)
+    assert not without.graph.has_edge_ids

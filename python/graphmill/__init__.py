@@ -65,7 +65,8 @@ __all__ = [
 
 # What needs NumPy comes when it is asked for: importing that takes longer than most commands of `graphmill` do.
 if typing.TYPE_CHECKING:
-    from ._build import build, from_pyg
+    from ._build import build
+    from ._from_pyg import from_pyg
     from ._inference import inference
     from ._link_loader import LinkNeighborLoader
     from ._loader import NeighborLoader
@@ -73,7 +74,7 @@ if typing.TYPE_CHECKING:
 else:
     _HOMES = {
         "build": "_build",
-        "from_pyg": "_build",
+        "from_pyg": "_from_pyg",
         "inference": "_inference",
         "LinkNeighborLoader": "_link_loader",
         "NeighborLoader": "_loader",
