@@ -24,7 +24,8 @@ def functions_of(crate: Path) -> str:
 
 
 def test_rows_and_steps_have_names_of_their_own() -> None:
-    assert [row.number for row in ROWS] == list(range(1, len(ROWS) + 1))
+    # 26 to 35 are kept for promises of capabilities to come.
+    assert [row.number for row in ROWS] == [*range(1, 26), *range(36, len(ROWS) + 11)]
     assert len({step.name for step in STEPS}) == len(STEPS)
     assert all(0 < step.piece <= step.asked for step in STEPS if not step.name.startswith("fuzz"))
 

@@ -207,6 +207,12 @@ def rows() -> Iterator[Row]:
             script("instrumented", old, "westmere", lacks=lacks_emulator),
         ],
     )
+    exact = "weights_with_times_are_picked_by_exact_shares"
+    yield Row(
+        36,
+        "weights and times together are exact",
+        [rust("graphmill-sample", [exact], "samples", 1_000_000, 250_000)],
+    )
 
 
 ROWS = list(rows())

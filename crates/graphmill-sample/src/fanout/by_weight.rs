@@ -1,7 +1,9 @@
 //! Picking edges in proportion to their weights.
-//! A draw is a binary search in running sums, which the file holds or which are added up here; without replacement, an
-//! edge drawn again is drawn anew, and when that happens too often a tree of the remaining weights takes over. Both give
-//! the law of successive draws from what is left, so it does not matter when the one becomes the other.
+//! A draw is a binary search in running sums, which the file holds or which are added up here; where only a part of a list
+//! may be picked and the sum before it is so large that differences lose the weights of the part, they are added up here
+//! too. Without replacement, an edge drawn again is drawn anew, and when that happens too often a tree of the remaining
+//! weights takes over. Both give the law of successive draws from what is left, so it does not matter when the one
+//! becomes the other.
 
 use super::picker::Picker;
 use super::sum_tree::SumTree;
@@ -41,7 +43,8 @@ impl Picker {
             (Some(run), Some(sums)) => {
                 let (start, end) = (run.start - list.start, run.end - list.start);
                 let base = if start == 0 { 0.0 } else { checked(sums[start - 1], run.start - 1)? };
-                Some((base, &sums[start..end]))
+                let total = checked(sums[end - 1], run.end - 1)?;
+                is_exact(base, total, run.len()).then(|| (base, &sums[start..end]))
             }
             _ => None,
         };
@@ -117,6 +120,15 @@ impl Picker {
         }
         Ok(())
     }
+}
+
+/// Whether differences of running sums from `base` to `end` give the shares of `edges` weights to 2^-30.
+///
+/// Each of these sums was rounded by up to 2^-53 of itself, which weights that are small beside `base` do not survive:
+/// such edges would never be picked. From 0 on the error is small beside what was added.
+fn is_exact(base: f64, end: f64, edges: usize) -> bool {
+    const ROUNDING: f64 = 1.0 / (1_u64 << (53 - 30)) as f64;
+    base == 0.0 || edges as f64 * end * ROUNDING <= end - base
 }
 
 /// A weight or a sum of weights, if it is one.

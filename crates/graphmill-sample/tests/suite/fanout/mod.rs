@@ -9,3 +9,4 @@ mod order;
 mod threads;
 mod trees;
 mod weighted;
+mod weighted_times;
