@@ -48,6 +48,34 @@ def add_split(ds: _native.Dataset, name: str, nodes: Any) -> None:
     _native.amend_split(os.fspath(ds.path), name, array, ds)
 
 
+def add_edge_table(ds: _native.Dataset, name: str, array: Any, dtype: Any) -> None:
+    """Add a table of the edges; see ``Dataset.add_edge_table``."""
+    if not ds.graph.has_edge_ids:
+        raise ValueError(
+            f"the rows of edge table {name!r} are found by edge ids, which {ds.path} does not store; "
+            "build it with edge_ids=True"
+        )
+    rows, columns, element, pieces = _writers._table(array, dtype)
+    count = ds.num_source_rows
+    if rows is not None and rows != count:
+        raise ValueError(
+            f"edge table {name!r} has {rows} rows, expected {count}, one for each edge of the source"
+        )
+    path = os.fspath(ds.path)
+    _native.amend_table(path, name, element, count, columns, pieces, ds, of_edges=True)
+
+
+def remove_table(ds: _native.Dataset, name: str) -> None:
+    """Remove a table of the nodes or of the edges; see ``Dataset.remove_table``."""
+    of_edges = name in ds.edge_tables and name not in ds.tables
+    _native.amend_removal(os.fspath(ds.path), "edge table" if of_edges else "table", name)
+
+
+def remove_split(ds: _native.Dataset, name: str) -> None:
+    """Remove a split; see ``Dataset.remove_split``."""
+    _native.amend_removal(os.fspath(ds.path), "split", name)
+
+
 def _add_by_ids(
     ds: _native.Dataset, name: str, array: Any, dtype: Any, ids: Any, fill: Any
 ) -> None:

@@ -5,6 +5,7 @@
 
 mod id_files;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -267,6 +268,24 @@ impl DatasetWriter {
         Ok(())
     }
 
+    /// Leaves a table of the nodes out of the next generation.
+    pub fn remove_table(&mut self, name: &str) -> Result<()> {
+        let node = node_of(self.manifest_mut()?);
+        node.classes.remove(name);
+        removed("table", name, &mut node.tables)
+    }
+
+    /// Leaves a table of the edges out of the next generation.
+    pub fn remove_edge_table(&mut self, name: &str) -> Result<()> {
+        let edge = self.manifest_mut()?.edges.get_mut(manifest::EDGE_TYPE).expect(ONLY_TYPE);
+        removed("edge table", name, &mut edge.tables)
+    }
+
+    /// Leaves a split out of the next generation.
+    pub fn remove_split(&mut self, name: &str) -> Result<()> {
+        removed("split", name, &mut self.manifest_mut()?.splits)
+    }
+
     /// Makes the dataset valid and removes the files of the one before.
     pub fn publish(self) -> Result<Manifest> {
         let manifest = self.manifest.ok_or_else(no_graph)?;
@@ -410,6 +429,16 @@ pub(crate) fn check_name(what: &'static str, name: &str, taken: bool) -> Result<
         return Err(Error::request(what, problem));
     }
     Ok(())
+}
+
+/// Takes an entry out of a map of the manifest, which must have it.
+fn removed<T>(what: &'static str, name: &str, entries: &mut BTreeMap<String, T>) -> Result<()> {
+    if entries.remove(name).is_some() {
+        return Ok(());
+    }
+    let there: Vec<&str> = entries.keys().map(String::as_str).collect();
+    let there = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
+    Err(Error::request(what, format!("the dataset has no {name:?}; it has {there}")))
 }
 
 fn check_rows(name: &str, found: u64, expected: u64, one_per: &str) -> Result<()> {

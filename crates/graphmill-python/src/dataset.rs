@@ -52,7 +52,8 @@ impl Dataset {
         table.map(|table| Features::of(table.clone(), Reading::Auto, budget))
     }
 
-    fn reopen(&self) -> Result<()> {
+    /// Opens what this handle has just written.
+    pub(crate) fn reopen(&self) -> Result<()> {
         let old = self.inner();
         let new = store::Dataset::open(old.path(), old.budget().clone())?.placed_like(&old)?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;

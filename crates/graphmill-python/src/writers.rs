@@ -9,7 +9,7 @@ use crate::memory::budget_of;
 use crate::source_options::SourceOptions;
 use graphmill::format::{ElementType, Encoding, ListOrder, TableShape};
 use graphmill::ingest::{
-    self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges,
+    self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges, TableWriter,
 };
 use graphmill::store;
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
@@ -122,11 +122,12 @@ pub fn write_table(
     pieces.outcome(written).map(|_| ())
 }
 
-/// Adds a table of the nodes to a dataset; `Dataset.add_table` prepares the arguments.
+/// Adds a table of the nodes, or of the edges, to a dataset; `Dataset.add_table` prepares the arguments.
 ///
 /// `numbered` is the dataset whose numbers the rows follow; one that was built anew since then is refused.
 #[pyfunction]
-#[pyo3(signature = (folder, name, element, rows, columns, pieces, numbered = None))]
+#[pyo3(signature = (folder, name, element, rows, columns, pieces, numbered = None, of_edges = false))]
+#[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
 pub fn amend_table(
     folder: PathBuf,
     name: &str,
@@ -135,15 +136,21 @@ pub fn amend_table(
     columns: Option<u64>,
     pieces: &Bound<'_, PyAny>,
     numbered: Option<&Dataset>,
+    of_edges: bool,
 ) -> Result<()> {
     let numbered = numbered.map(Dataset::inner);
     let shape = table_shape(element, rows, columns)?;
     let pieces = Pieces::new(pieces)?;
     let add = || {
         let mut writer = amend(&folder, numbered.as_ref())?;
-        writer.table(name, shape, |table| {
+        let fill = |table: &mut TableWriter<'_>| {
             pieces.iter().try_for_each(|piece| table.write_rows(&piece?))
-        })?;
+        };
+        if of_edges {
+            writer.edge_table(name, shape, fill)?;
+        } else {
+            writer.table(name, shape, fill)?;
+        }
         writer.publish()
     };
     let added = add();
@@ -168,6 +175,19 @@ pub fn amend_split(
         writer.split(name, nodes)?;
         writer.publish()
     })?;
+    Ok(())
+}
+
+/// Removes a table of the nodes (`what` is "table"), one of the edges ("edge table") or a split ("split").
+#[pyfunction]
+pub fn amend_removal(folder: PathBuf, what: &str, name: &str) -> Result<()> {
+    let mut writer = DatasetWriter::amend(&folder)?;
+    match what {
+        "table" => writer.remove_table(name),
+        "edge table" => writer.remove_edge_table(name),
+        _ => writer.remove_split(name),
+    }?;
+    writer.publish()?;
     Ok(())
 }
 

@@ -53,6 +53,7 @@ pub use fanout::{
     sample_links_within, sample_within,
 };
 pub use matrix::{neighbour_matrix, neighbour_matrix_over};
+pub use membership::are_neighbours;
 pub use negative::{
     NegativeOptions, negative_destinations, negative_destinations_over, negative_edges,
     negative_edges_over,

@@ -4,7 +4,8 @@
 //! somebody has to look at every neighbour.
 
 use crate::announcements::Announcements;
-use crate::{Result, Topology};
+use crate::{Result, Topology, check_seeds};
+use graphmill_format::ListOrder;
 use std::ops::Range;
 
 /// So many neighbours are looked at together: one or two cache lines.
@@ -78,6 +79,31 @@ pub(crate) fn is_at<T: Topology + ?Sized>(
     node: u64,
 ) -> Result<bool> {
     Ok(place < list.end && topology.neighbour(place)? == node)
+}
+
+/// Tells of each pair of a node and a neighbour whether the neighbour is in the node's list.
+///
+/// A binary search for each pair where lists are ordered by id, else a scan of the list.
+pub fn are_neighbours<T: Topology + ?Sized>(
+    topology: &T,
+    nodes: &[i64],
+    neighbours: &[i64],
+) -> Result<Vec<bool>> {
+    check_seeds(nodes, topology.num_nodes())?;
+    check_seeds(neighbours, topology.num_nodes())?;
+    let is_neighbour = |(&node, &neighbour): (&i64, &i64)| {
+        let (list, neighbour) = (topology.list(node as u64)?, neighbour as u64);
+        if topology.order() != ListOrder::Id {
+            return scan(topology, list, neighbour);
+        }
+        let mut search = Search::new(&list, neighbour);
+        loop {
+            if let Some(place) = search.look(topology)? {
+                return is_at(topology, &list, place, neighbour);
+            }
+        }
+    };
+    nodes.iter().zip(neighbours).map(is_neighbour).collect()
 }
 
 /// Whether a node is in a list of any order: looks at all of it.
