@@ -100,6 +100,9 @@ def test_triplets_have_destinations_that_their_source_has_no_edge_to(
             np.testing.assert_array_equal(batch.batch[batch.dst_pos_index], link)
             tree = np.asarray(batch.batch[batch.dst_neg_index]).reshape(batch.batch_size, ratio)
             np.testing.assert_array_equal(tree, np.repeat(link[:, None], ratio, axis=1))
+            # As in PyG: one negative of every link, then the next of every link.
+            seeds = np.asarray(batch.batch[: (2 + ratio) * batch.batch_size])
+            np.testing.assert_array_equal(seeds, np.tile(link, 2 + ratio))
 
 
 def test_labels_are_those_of_the_links_and_make_room_for_negatives(

@@ -109,7 +109,9 @@ class LinkNeighborLoader(NeighborLoader):
             entries["src_index"] = ends[:links]
             entries["dst_pos_index"] = ends[links : 2 * links]
             others = ends[2 * links :]
-            entries["dst_neg_index"] = others if len(others) == links else others.reshape(links, -1)
+            # One further destination of every link comes before the next of every link.
+            several = len(others) != links
+            entries["dst_neg_index"] = others.reshape(-1, max(links, 1)).T if several else others
             return
         entries["edge_label_index"] = ends.reshape(2, -1)
         pairs = entries["edge_label_index"].shape[1]

@@ -20,7 +20,7 @@ pub struct Batch {
     /// The time of each seed, if they have any.
     pub seed_times: Option<Vec<i64>>,
     /// Local ids of the ends of links, if those were the seeds: all sources, negative ones included, then all destinations,
-    /// then the further destinations of triplets.
+    /// then the further destinations of triplets: one of every link, the next of every link, and so on.
     pub link_ends: Option<Vec<i64>>,
     /// The rows of every node of the sample, in its order.
     pub columns: Vec<Column>,

@@ -86,7 +86,8 @@ pub(crate) struct KnownLinks {
 /// Where one batch starts.
 #[derive(Debug)]
 pub(crate) struct BatchStart {
-    /// The nodes, or all ends of links: sources, then destinations, then further destinations of triplets.
+    /// The nodes, or all endpoints of links: sources, then destinations, then further destinations of triplets: one of
+    /// every link, the next of every link, and so on.
     pub(crate) ids: Vec<i64>,
     /// How many links there are, negative ones not counted; None for nodes.
     pub(crate) links: Option<usize>,
@@ -200,7 +201,10 @@ impl KnownLinks {
             Negatives::Triplet(each) => {
                 let mut others = vec![0; negatives];
                 negative_destinations(lists, follow, &sources, each, &options, &mut others)?;
-                destinations.extend(others);
+                // One further destination of every link, then the next of every link, as PyG has them.
+                let turns = 0..each.min(others.len());
+                let rounds = turns.flat_map(|turn| others.iter().skip(turn).step_by(each));
+                destinations.extend(rounds);
             }
             _ => {
                 let (mut from, mut to) = (vec![0; negatives], vec![0; negatives]);
@@ -209,11 +213,8 @@ impl KnownLinks {
                 destinations.extend(to);
             }
         }
-        // Negative pairs have the times of the links in turn, other destinations that of their link.
-        let owner = |place: usize| match self.negatives {
-            Negatives::Triplet(each) if place >= count => (place - count) / each.max(1),
-            _ => place % count.max(1),
-        };
+        // Negative pairs belong to the links in turn, and so do further destinations.
+        let owner = |position: usize| position % count.max(1);
         let owners = (0..sources.len()).chain(0..destinations.len()).map(owner).collect();
         let ids = [sources, destinations].concat();
         Ok(BatchStart { ids, links: Some(count), owners, excluded })
