@@ -34,7 +34,7 @@ def ds(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest)
 
 def check_batch(ds: gm.Dataset, batch: Data) -> torch.Tensor:
     """Nodes, edges and their rows belong together; returns the ids in the source."""
-    ids = ds.original_ids(batch.n_id)
+    ids = batch.n_id
     assert torch.equal(batch.x, DATA.x[ids])
     assert torch.equal(batch.y, DATA.y[ids])
     assert torch.equal(batch.year, DATA.year[ids])
@@ -67,7 +67,7 @@ def test_seeds_come_as_ids_masks_names_or_all(ds: gm.Dataset) -> None:
     def seeds(nodes: Any, **options: Any) -> tuple[list[int], list[int]]:
         loader = pyg.NeighborLoader(ds, [2], nodes, batch_size=NODES, **options)
         [batch] = loader
-        ids = ds.original_ids(batch.n_id)[: batch.batch_size]
+        ids = batch.n_id[: batch.batch_size]
         return ids.tolist(), batch.input_id.tolist()
 
     places = list(range(len(TRAIN)))
@@ -195,7 +195,7 @@ def test_transforms_classes_and_columns(ds: gm.Dataset) -> None:
     assert batch.x is None
     assert batch.y.shape == batch.n_id.shape
     copy = pickle.loads(pickle.dumps(next(iter(pyg.NeighborLoader(ds, [2], batch_size=8)))))
-    assert torch.equal(copy.x, DATA.x[ds.original_ids(copy.n_id)])
+    assert torch.equal(copy.x, DATA.x[copy.n_id])
 
 
 def test_a_batch_holds_its_memory_as_long_as_it_lives(ds: gm.Dataset) -> None:
@@ -272,8 +272,8 @@ def test_a_loader_answers_as_a_data_loader_does(ds: gm.Dataset, nodes: Any, coun
     assert pyg.NeighborLoader(ds, [2], nodes).drop_last is False
     assert loader.num_workers == 0
     assert loader.batch_size == 2
-    with pytest.raises(AttributeError):
-        loader.num_workers = 3  # type: ignore[misc]
+    assert isinstance(loader, torch.utils.data.DataLoader)
+    assert isinstance(loader, torch_geometric.loader.NeighborLoader)
 
 
 def test_options_of_workers_are_one_warning(ds: gm.Dataset) -> None:
@@ -292,7 +292,11 @@ def test_options_of_workers_are_one_warning(ds: gm.Dataset) -> None:
     ("options", "error", "message"),
     [
         ({"nonsense": 1}, TypeError, "unexpected keyword argument 'nonsense'"),
-        ({"sampler": [1]}, TypeError, "order that you want"),
+        ({"sampler": 3}, TypeError, "positions"),
+        ({"sampler": [1], "shuffle": True}, ValueError, "leave out shuffle"),
+        ({"batch_sampler": [[1]], "batch_size": 2}, ValueError, "leave out sampler, batch_size"),
+        ({"sample_direction": "sideways"}, ValueError, "'forward' or 'backward'"),
+        ({"sample_direction": "forward", "direction": "out"}, ValueError, "contradict"),
         ({"neighbor_sampler": object()}, TypeError, "stores"),
         ({"transform_sampler_output": print}, TypeError, "Sampler"),
         ({"input_time": torch.zeros(NODES)}, ValueError, "time_attr"),

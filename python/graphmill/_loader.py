@@ -337,9 +337,8 @@ class NeighborLoader:
             entries["n_id"] = self._named.original_ids(entries["n_id"])
         self._complete(entries)
         batch = Batch(entries, raw)
-        made: Any = batch
-        if self.transform is not None:
-            made = self.transform(batch)
+        made = self._deliver(batch)
+        if made is not batch:
             batch._hold_for(made, self._whole)
         if not self._pins and self.device is None:
             return made
@@ -349,6 +348,10 @@ class NeighborLoader:
             if self.device is not None:
                 made = moved(made, "to", self.device, non_blocking=True)
             return made
+
+    def _deliver(self, batch: Batch) -> Any:
+        """Make what is delivered of a batch."""
+        return batch if self.transform is None else self.transform(batch)
 
     def _complete(self, entries: dict[str, Any]) -> None:
         """Add to the entries what only this kind of loader knows."""

@@ -10,8 +10,8 @@ Nothing of it is imported by ``import graphmill``; it needs ``torch_geometric``:
     for batch in loader:  # torch_geometric.data.Data
         out = model(batch.x, batch.edge_index)[: batch.batch_size]
 
-Nodes are meant by their numbers, as in ``ds.graph`` and ``ds.features``; where ``repr(ds)`` says renumbered,
-``ds.node_ids`` and ``ds.original_ids`` lead from the ids of the source to them and back.
+Loaders take and deliver the ids of the source wherever these can index a tensor, renumbered or not; see
+``original`` of :class:`NeighborLoader`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ try:
     import torch_geometric as _torch_geometric
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"graphmill.pyg needs {error.name}, which is not installed: pip install 'graphmill[pyg]'",
+        f"graphmill.pyg needs {error.name}, which is not installed: pip install {error.name}",
         name=error.name,
     ) from None
 
 from ._data import to_pyg
+from ._data_view import DataView
+from ._lightning import LightningLinkData, LightningNodeData
 from ._link_neighbor_loader import LinkNeighborLoader
 from ._neighbor_loader import NeighborLoader
 from ._sampler import Sampler
@@ -32,8 +34,11 @@ from ._stores import AddEdgeFeatures, DatasetFeatureStore, DatasetGraphStore, st
 
 __all__ = [
     "AddEdgeFeatures",
+    "DataView",
     "DatasetFeatureStore",
     "DatasetGraphStore",
+    "LightningLinkData",
+    "LightningNodeData",
     "LinkNeighborLoader",
     "NeighborLoader",
     "Sampler",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.data.data import BaseData
 from torch_geometric.sampler.base import SubgraphType
 
 import graphmill
 
 from ._attributes import check_weights, times_of
+from ._data_view import DataView, ids_are_positions
 
 _PER_HOP = ("num_sampled_nodes", "num_sampled_edges")
+# Data counts its nodes and edges by the first of its attributes that tells, so that these come before all that a
+# transform may leave as it was.
+_FIRST = ("x", "edge_index")
+# PyG's loaders add these to what the data has, in this order.
+_LAST = ("n_id", "e_id", "batch", *_PER_HOP, "input_id")
 
 
 def sampling_options(
@@ -57,15 +61,21 @@ class Delivery:
 
     def __init__(
         self,
-        transform: Callable[[Any], Any] | None,
+        view: DataView,
         kind: type[Data],
         input_id: Tensor | None,
-        subgraph: str,
+        options: dict[str, Any],
+        of_links: bool = False,
     ) -> None:
-        self.transform = transform
-        # Edges that are not grouped by hop cannot be trimmed by it, and PyG says so by leaving this out.
-        self.left_out = () if subgraph == "directional" else _PER_HOP
+        self.view = view
         self.kind = kind
+        self.of_links = of_links
+        # Edges that are not grouped by hop cannot be trimmed by it, and PyG says so by leaving this out.
+        self.left_out = () if options["subgraph"] == "directional" else _PER_HOP
+        # PyG's scripts index their own tensors by n_id, so it counts nodes as these do wherever it can.
+        self.in_positions = ids_are_positions(view.dataset)
+        options.setdefault("original", self.in_positions)
+        self.original = options["original"]
         self.input_id = None if input_id is None else torch.as_tensor(input_id).cpu()
 
     def check_input_id(self, seeds: int) -> None:
@@ -75,46 +85,31 @@ class Delivery:
                 f"input_id has shape {tuple(self.input_id.shape)}, expected an entry for each of {seeds} seeds"
             )
 
-    def of_nodes(self, batch: graphmill.Batch) -> Any:
-        """A batch around nodes."""
-        return self._delivered(dict(batch))
-
-    def of_links(self, batch: graphmill.Batch) -> Any:
-        """A batch around links, whose times have another name and whose size nobody asks for."""
-        entries = dict(batch)
-        del entries["batch_size"]
-        if "seed_time" in entries and "edge_label_index" in entries:
-            entries["edge_label_time"] = entries.pop("seed_time")
-        return self._delivered(entries)
-
-    def _delivered(self, entries: dict[str, Any]) -> Any:
+    def made_of(self, batch: graphmill.Batch, positions: Tensor | None) -> Data:
+        """Make the object of a batch whose seeds are those at ``positions``, or all."""
+        entries = {name: value for name, value in batch if name not in self.left_out}
+        if self.of_links:
+            # PyG has no size of a batch of links, and other names for their times.
+            del entries["batch_size"]
+            if "seed_time" in entries and "edge_label_index" in entries:
+                entries["edge_label_time"] = entries.pop("seed_time")
         data = self.kind()
-        data.num_nodes = len(entries["n_id"])
-        for name, value in entries.items():
-            if name not in self.left_out:
-                data[name] = value
+        if "x" not in entries:
+            data.num_nodes = len(entries["n_id"])
+        own = [name for name in entries if name not in (*_FIRST, *_LAST)]
+        for name in (*_FIRST, *own, *_LAST):
+            if name in entries:
+                data[name] = entries[name]
+        if positions is not None:
+            data.input_id = positions[data.input_id]
         if self.input_id is not None:
             data.input_id = self.input_id[data.input_id]
-        return data if self.transform is None else self.transform(data)
+        self.view._add_own(data, self._places(entries["n_id"]), entries["e_id"])
+        return data
 
-
-class DataLoaderFace(graphmill.NeighborLoader):
-    """What scripts ask PyG's loaders for because they are ``DataLoader`` objects."""
-
-    # It has the lists of its batch, also after PyG's transforms, which work on a shallow copy.
-    _whole = BaseData
-
-    @property
-    def dataset(self) -> range:
-        """The positions of the seeds, so that ``len(loader.dataset)`` is their number."""
-        return range(self._count_seeds())
-
-    @property
-    def drop_last(self) -> bool:
-        """Whether a last batch that is not full is left out."""
-        return bool(self._made_of[2]["drop_last"])
-
-    @property
-    def num_workers(self) -> int:
-        """0: threads prepare the batches."""
-        return 0
+    def _places(self, n_id: Any) -> Any:
+        """The positions of nodes in the tensors of the view."""
+        if self.original == self.in_positions:
+            return n_id
+        ds = self.view.dataset
+        return torch.as_tensor(ds.node_ids(n_id) if self.original else ds.original_ids(n_id))
