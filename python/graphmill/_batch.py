@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 # Entries whose memory belongs to the batch as a whole; rows of tables hold their own.
 _LISTS = ("edge_index", "n_id", "e_id", "input_id", "batch", "seed_time", "edge_label_index")
@@ -14,7 +18,8 @@ class Batch:
     """The subgraph around a batch of seeds, with the rows of its nodes.
 
     Entries are reached as attributes (``batch.x``) or by name (``batch["x"]``). They are torch tensors when torch is
-    installed, else NumPy arrays.
+    installed, else NumPy arrays. A batch can be pickled and copied; workers of a ``DataLoader`` send its tensors
+    through shared memory.
 
     Attributes:
         n_id: Numbers of the nodes, or their ids in the source if the loader was asked for those with ``original``; the
@@ -27,13 +32,34 @@ class Batch:
         num_sampled_edges: Edges found per hop; one number for all edges of an induced or bidirectional subgraph.
         batch: The tree of each node, which is the place of its seed; only with disjoint trees.
         seed_time: The time of each seed; only if the loader was given times.
-        x, y, ...: One entry per table, one row per node of ``n_id``.
+        x, y, ...: One entry per table of the nodes, one row per node of ``n_id``; None if there is no such table.
+        edge_attr, ...: One entry per table of the edges, one row per edge of ``edge_index``.
+        edge_label_index, edge_label, ...: Links, of a :class:`LinkNeighborLoader`.
 
     Example:
         >>> batch = next(iter(gm.NeighborLoader(ds, [2, 2], batch_size=3, seed=0)))
         >>> batch.batch_size, batch.x.shape[0] == len(batch["n_id"])
         (3, True)
     """
+
+    # For editors and type checkers; the entries themselves are found by name.
+    n_id: Tensor
+    edge_index: Tensor
+    e_id: Tensor
+    input_id: Tensor
+    batch_size: int
+    num_sampled_nodes: list[int]
+    num_sampled_edges: list[int]
+    batch: Tensor
+    seed_time: Tensor
+    x: Tensor
+    y: Tensor
+    edge_attr: Tensor
+    edge_label_index: Tensor
+    edge_label: Tensor
+    src_index: Tensor
+    dst_pos_index: Tensor
+    dst_neg_index: Tensor
 
     def __init__(self, entries: dict[str, Any], keep: object = None) -> None:
         """Hold ``entries``; ``keep`` lives as long as the batch does."""
@@ -63,6 +89,40 @@ class Batch:
         """Iterate over names and entries."""
         return iter(self._entries.items())
 
+    def __dir__(self) -> list[str]:
+        """List the entries among the attributes."""
+        return [*super().__dir__(), *self._entries]
+
+    def __reduce__(self) -> tuple[type[Batch], tuple[dict[str, Any]]]:
+        """Pickle the entries; what they take of the budget stays behind."""
+        return Batch, (self._entries,)
+
+    def __copy__(self) -> Batch:
+        """Return a batch with the same entries, which may be replaced in it."""
+        return Batch(dict(self._entries), self._keep)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes.
+
+        Example:
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2], batch_size=3, seed=0)))
+            >>> batch.num_nodes == len(batch.n_id)
+            True
+        """
+        return len(self._entries["n_id"])
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges.
+
+        Example:
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2], batch_size=3, seed=0)))
+            >>> batch.num_edges == batch.edge_index.shape[1]
+            True
+        """
+        return int(self._entries["edge_index"].shape[1])
+
     def keys(self) -> list[str]:
         """Return the names of the entries.
 
@@ -82,6 +142,28 @@ class Batch:
             device(type='cpu')
         """
         return self._mapped(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def cpu(self) -> Batch:
+        """Return the batch with its tensors in main memory.
+
+        Example:
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2])))
+            >>> batch.cpu().x.device
+            device(type='cpu')
+        """
+        return self._mapped(lambda tensor: tensor.cpu())
+
+    def clone(self) -> Batch:
+        """Return a copy with memory of its own, which the dataset's memory does not count.
+
+        Example:
+            >>> batch = next(iter(gm.NeighborLoader(ds, [2])))
+            >>> kept = batch.clone()
+            >>> kept.x[0, 0] = 7.0
+            >>> bool(batch.x[0, 0] == 7.0)
+            False
+        """
+        return copy.deepcopy(self)
 
     def pin_memory(self) -> Batch:
         """Return the batch with its tensors in page-locked memory, which only an accelerator has a use for.
