@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Literal
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,8 +101,9 @@ class LinkNeighborLoader(NeighborLoader):
     def _start(self, seeds: Any) -> Any:
         return self._links
 
-    def _count_seeds(self) -> int:
-        return len(self._links["sources"])
+    def _options(self) -> dict[str, Any]:
+        labels = None if self._labels is None else crc32(np.ascontiguousarray(self._labels).data)
+        return super()._options() | {"edge_label": labels}
 
     def _complete(self, entries: dict[str, Any]) -> None:
         ends, links = entries.pop("link_ends"), entries["batch_size"]

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any, Literal, TypeVar
-
-import numpy as np
+from typing import Any, Literal
 
 from . import _native
+from ._arguments import as_seed, at_least, check_dataset, integer
 from ._batch import Batch
 from ._errors import LoaderError
-from ._loading import can_pin, moved, profiled, progress_bar, tqdm, warn_of_slow_reading
-from ._sharing import own_share, worker_share
+from ._loader_state import as_text, check_same, determining_options
+from ._loading import (
+    ClosedSource,
+    can_pin,
+    moved,
+    profiled,
+    progress_bar,
+    tqdm,
+    warn_of_slow_reading,
+)
+from ._sharing import agreed_seed, given_share, share_of_group, worker_share
 
 
 class NeighborLoader:
@@ -25,8 +32,8 @@ class NeighborLoader:
     batch depends on ``seed``, the epoch and its position alone: not on ``threads``, ``prefetch``, ``window`` or
     ``backend``.
 
-    Under ``torch.distributed`` every process gets its share of the seeds, and in a worker of PyTorch's ``DataLoader``
-    its share of the batches. Loaders can be pickled, by the path of their dataset.
+    Under ``torch.distributed`` every process gets its share of the seeds, decided when an epoch begins, and in a worker
+    of PyTorch's ``DataLoader`` its share of the batches. Loaders can be pickled, by the path of their dataset.
 
     Args:
         ds: The dataset, from :func:`graphmill.open`.
@@ -52,7 +59,8 @@ class NeighborLoader:
         subgraph: ``"directional"`` gives the edges that were followed, ``"bidirectional"`` also their reverses, each
             pair of nodes once, and ``"induced"`` all edges among the nodes found.
         direction: ``"in"`` follows edges against their direction, as message passing wants; ``"out"`` along it.
-        seed: An int makes every epoch reproducible; None draws fresh entropy.
+        seed: An int makes every epoch reproducible. None draws fresh entropy, on which the processes of
+            ``torch.distributed`` agree: there, loaders with the same options have the same seed.
         threads: Threads that may share the sampling of a large batch. By default two fewer than there are cores, as
             reading and assembling take place meanwhile, and at least one.
         prefetch: Batches kept ready ahead of the one in use, 2 by default, fewer where memory is short; 0 prepares each
@@ -67,6 +75,8 @@ class NeighborLoader:
         rank: Which of several processes this is, which share the seeds of each epoch as PyTorch's
             ``DistributedSampler`` does; by default that of ``torch.distributed`` where it is initialised.
         world_size: How many processes share the seeds.
+        distributed: False lets this process have all seeds, and a seed of its own, whatever ``torch.distributed`` says:
+            for a loader that one process alone uses.
         window: The most batches whose rows are read together; by default as many as the memory allows.
         hot_memory: What the rows may take that are kept because they are wanted most often, such as ``"1GiB"``; by
             default a share of the dataset's memory, ``0`` for none.
@@ -116,20 +126,28 @@ class NeighborLoader:
         progress: bool = False,
         rank: int | None = None,
         world_size: int | None = None,
+        distributed: bool = True,
         window: int | None = None,
         hot_memory: str | int | None = None,
         widen: bool = False,
         original: bool = False,
     ) -> None:
         """Check every argument; nothing is read before the first batch."""
-        self.threads = _at_least(1, threads, "threads", default=max(1, (os.cpu_count() or 1) - 2))
-        self.prefetch = _at_least(0, prefetch, "prefetch", default=2)
-        self.batch_size = _integer(1, batch_size, "batch_size")
-        self.seed = secrets.randbits(63) if seed is None else _as_seed(seed)
-        self.rank, self.world_size = own_share(
-            _at_least(0, rank, "rank", default=None),
-            _at_least(1, world_size, "world_size", default=None),
+        check_dataset(ds, type(self).__name__)
+        self.threads = at_least(1, threads, "threads", default=max(1, (os.cpu_count() or 1) - 2))
+        self.prefetch = at_least(0, prefetch, "prefetch", default=2)
+        self.batch_size = integer(1, batch_size, "batch_size")
+        self._seed = secrets.randbits(63) if seed is None else as_seed(seed)
+        self._is_given_seed = seed is not None
+        # Whether the other processes have the same: it was given, agreed on, or is that of a state.
+        self._is_common_seed = seed is not None
+        self._share = given_share(
+            at_least(0, rank, "rank", default=None),
+            at_least(1, world_size, "world_size", default=None),
+            distributed,
         )
+        # Where it was pickled in a group, for a worker that does not belong to it.
+        self._inherited_share: tuple[int, int] | None = None
         self.transform = transform
         self.pin_memory = pin_memory
         self._pins = bool(pin_memory) and can_pin()
@@ -154,28 +172,25 @@ class NeighborLoader:
             "time": time,
             "node_time": node_time,
             "temporal": temporal,
-            "time_window": _at_least(0, time_window, "time_window", default=None),
+            "time_window": at_least(0, time_window, "time_window", default=None),
             "subgraph": subgraph,
             "direction": direction,
-            "rank": self.rank,
-            "world_size": self.world_size,
-            "seed": self.seed & (2**64 - 1),
             "threads": self.threads,
             "prefetch": self.prefetch,
             "backend": backend,
-            "window": _at_least(1, window, "window", default=None),
+            "window": at_least(1, window, "window", default=None),
             "hot_memory": hot_memory,
             "widen": widen,
             "original": bool(original) and self._named is None,
         }
         self._made_of = ds, self._start(seeds), options
-        self._source = _native.BatchSource(*self._made_of)
+        self._source: _native.BatchSource | ClosedSource = _native.BatchSource(*self._made_of)
         self._use_torch = find_spec("torch") is not None
         self._epoch = self._next_epoch = 0
         self._delivered = self._next_start = 0
-        self._closed = False
         # Epochs under way, so that closing can stop them.
         self._running: set[_native.EpochStream] = set()
+        self._agree_on_seed()
 
     def _start(self, seeds: Any) -> Any:
         """Give what batches start from, as the Rust side takes it."""
@@ -183,22 +198,75 @@ class NeighborLoader:
             raise TypeError("seeds must be the name of a split, ids or None, found a dict")
         return seeds
 
+    @property
+    def rank(self) -> int:
+        """Which of the processes that share the seeds this is: as given, else as ``torch.distributed`` says now.
+
+        Example:
+            >>> gm.NeighborLoader(ds, [2]).rank
+            0
+        """
+        return self._share_now()[0]
+
+    @property
+    def world_size(self) -> int:
+        """How many processes share the seeds: as given, else as ``torch.distributed`` says now.
+
+        Example:
+            >>> gm.NeighborLoader(ds, [2]).world_size
+            1
+        """
+        return self._share_now()[1]
+
+    @property
+    def seed(self) -> int:
+        """The seed that determines the batches, drawn or agreed on if none was given.
+
+        Example:
+            >>> gm.NeighborLoader(ds, [2], seed=7).seed
+            7
+        """
+        return self._seed
+
+    def _agree_on_seed(self) -> None:
+        """Replace a seed of this process alone by one that all processes have, as soon as several share an epoch."""
+        if not self._is_common_seed and share_of_group() is not None and self.world_size > 1:
+            self._seed, self._is_common_seed = agreed_seed(as_text(self._options())), True
+
+    def _share_now(self) -> tuple[int, int]:
+        """Return rank and number of the processes that share the seeds of an epoch that begins now."""
+        return self._share or share_of_group() or self._inherited_share or (0, 1)
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options that determine the batches, the seeds among them, as plain values."""
+        ds, start, options = self._made_of
+        seeds, times = self._source.digests()
+        size = {"num_nodes": ds.num_nodes, "num_edges": ds.num_edges}
+        known = {"batch_size": self.batch_size, "num_seeds": self._count_seeds()}
+        return known | size | determining_options(options, start) | {"seeds": seeds, "time": times}
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what belongs to this process: files, threads and epochs under way."""
-        left_out = ("_source", "_running", "_use_torch", "_pins")
-        return {name: value for name, value in vars(self).items() if name not in left_out}
+        self._agree_on_seed()
+        left_out = ["_running", "_use_torch", "_pins"]
+        if isinstance(self._source, _native.BatchSource):
+            left_out.append("_source")
+        state = {name: value for name, value in vars(self).items() if name not in left_out}
+        # A worker that is spawned is in no process group, and has the share of its parent.
+        return state | {"_inherited_share": self._share_now()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Open the dataset in this process."""
         vars(self).update(state)
         self._pins = bool(self.pin_memory) and can_pin()
-        self._source = _native.BatchSource(*self._made_of)
+        if "_source" not in state:
+            self._source = _native.BatchSource(*self._made_of)
         self._use_torch = find_spec("torch") is not None
         self._running = set()
 
     def __len__(self) -> int:
         """Return the number of batches of an epoch."""
-        return len(self._source)
+        return self._source.num_batches(self.world_size)
 
     def set_epoch(self, epoch: int) -> None:
         """Let the next iteration be this epoch, from its first batch.
@@ -210,31 +278,30 @@ class NeighborLoader:
             >>> [batch.n_id.tolist() for batch in loader] == first
             True
         """
-        self._stand_at(_integer(0, epoch, "epoch"), 0)
+        self._stand_at(integer(0, epoch, "epoch"), 0)
+        # Before workers are forked, which cannot.
+        self._agree_on_seed()
 
-    def state_dict(self) -> dict[str, int]:
+    def state_dict(self) -> dict[str, Any]:
         """Return where the loader stands: the epoch and the batches of it that were delivered.
 
-        The seed, the batch size and the number of seeds say to which loaders that means something.
+        The seed, and every option that determines the batches, say to which loaders that means something.
 
         Example:
             >>> loader = gm.NeighborLoader(ds, [2], batch_size=2, seed=0)
             >>> batch = next(iter(loader))
-            >>> loader.state_dict()
-            {'seed': 0, 'epoch': 0, 'batches': 1, 'batch_size': 2, 'num_seeds': 4}
+            >>> state = loader.state_dict()
+            >>> state["seed"], state["epoch"], state["batches"], state["fanouts"]
+            (0, 0, 1, [2])
         """
-        return {
-            "seed": self.seed,
-            "epoch": self._epoch,
-            "batches": self._delivered,
-            "batch_size": self.batch_size,
-            "num_seeds": self._count_seeds(),
-        }
+        place = {"seed": self._seed, "epoch": self._epoch, "batches": self._delivered}
+        return place | {"world_size": self.world_size} | self._options()
 
-    def load_state_dict(self, state: dict[str, int]) -> None:
+    def load_state_dict(self, state: dict[str, Any]) -> None:
         """Let the next iteration deliver what remained when ``state`` was taken.
 
-        A state of a loader with another seed, batch size or number of seeds is refused.
+        A loader that was made without a seed takes over that of the state. A state of a loader with another seed, or
+        with another value of an option that determines the batches, is refused.
 
         Example:
             >>> loader = gm.NeighborLoader(ds, [2], batch_size=1, seed=0)
@@ -244,18 +311,19 @@ class NeighborLoader:
             >>> sum(1 for batch in other)
             3
         """
-        own = self.state_dict()
-        for name in ("seed", "batch_size", "num_seeds"):
-            # States of earlier versions have the seed alone.
-            if name in state and state[name] != own[name]:
-                raise ValueError(
-                    f"the state is of a loader with {name} {state[name]}, this one has {own[name]}"
-                )
-        epoch = _integer(0, state["epoch"], "epoch")
-        batches = _integer(0, state["batches"], "batches")
-        # After the last batch of an epoch, what remains is the next epoch.
-        if batches >= len(self):
+        epoch = integer(0, state["epoch"], "epoch")
+        batches = integer(0, state["batches"], "batches")
+        expected = self._options()
+        if self._is_given_seed:
+            expected = {"seed": self._seed} | expected
+        # After the last batch of an epoch, what remains is the next epoch, which any number of processes may share.
+        if batches >= self._source.num_batches(state.get("world_size", self.world_size)):
             epoch, batches = epoch + 1, 0
+        elif batches > 0:
+            expected["world_size"] = self.world_size
+        check_same(state, expected)
+        if "seed" in state:
+            self._seed, self._is_common_seed = as_seed(state["seed"]), True
         self._stand_at(epoch, batches)
 
     def close(self) -> None:
@@ -270,16 +338,24 @@ class NeighborLoader:
             ...     print(error)
             the loader was closed; make a new one
         """
-        self._closed = True
+        if isinstance(self._source, _native.BatchSource):
+            self._source = ClosedSource(self._source, self.world_size)
         for stream in list(self._running):
             stream.stop()
 
     def __iter__(self) -> Iterator[Any]:
         """Start the next epoch, or resume one after ``load_state_dict``."""
         self._check_open()
+        self._agree_on_seed()
+        share = self._share_now()
+        if share[1] > 1 and not self._is_common_seed and self._made_of[2]["shuffle"]:
+            raise ValueError(
+                f"rank={share[0]} of world_size={share[1]} needs seed=: without torch.distributed the processes cannot "
+                "agree on one order of the seeds"
+            )
         self._epoch, self._delivered = self._next_epoch, self._next_start
         self._next_epoch, self._next_start = self._epoch + 1, 0
-        return self._batches(self._epoch, self._delivered)
+        return self._batches(self._seed, share, self._epoch, self._delivered)
 
     def _stand_at(self, epoch: int, batches: int) -> None:
         self._epoch = self._next_epoch = epoch
@@ -307,12 +383,12 @@ class NeighborLoader:
         """
         return self._source.stats()
 
-    def _batches(self, epoch: int, start: int) -> Iterator[Any]:
+    def _batches(self, seed: int, share: tuple[int, int], epoch: int, start: int) -> Iterator[Any]:
         first, step = worker_share(start)
-        stream = self._source.epoch(epoch, first, step)
+        stream = self._source.epoch(seed & (2**64 - 1), epoch, share, first, step)
         self._running.add(stream)
         try:
-            numbers = range(first, len(self), step)
+            numbers = range(first, self._source.num_batches(share[1]), step)
             with progress_bar(self.progress, len(numbers)) as advance:
                 for number in numbers:
                     with profiled("graphmill.wait", self._use_torch):
@@ -358,37 +434,12 @@ class NeighborLoader:
 
     def _count_seeds(self) -> int:
         """Tell how many seeds or links an epoch goes through, in all processes."""
-        ds, start, _ = self._made_of
-        if start is None:
-            return ds.num_nodes
-        return len(ds.split(start) if isinstance(start, str) else start)
+        return self._source.num_seeds()
 
     def _check_open(self) -> None:
-        if self._closed:
+        if isinstance(self._source, ClosedSource):
             raise LoaderError("the loader was closed; make a new one")
 
     def __repr__(self) -> str:
         """Tell what is iterated over."""
-        return f"{type(self).__name__}({self._source!r}, seed={self.seed})"
-
-
-_Default = TypeVar("_Default", int, None)
-
-
-def _at_least(least: int, value: int | None, what: str, default: _Default) -> int | _Default:
-    return default if value is None else _integer(least, value, what)
-
-
-def _integer(least: int, value: Any, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{what} must be an integer, found {value!r}")
-    if value < least:
-        raise ValueError(f"{what} must be at least {least}, found {value}")
-    return int(value)
-
-
-def _as_seed(seed: Any) -> int:
-    try:
-        return operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed must be an integer or None, found {seed!r}") from None
+        return f"{type(self).__name__}({self._source!r}, seed={self._seed})"

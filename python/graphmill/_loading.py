@@ -9,9 +9,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NoReturn
 
 from . import _native
+from ._errors import LoaderError
 
 _NOTHING: AbstractContextManager[None] = nullcontext()
 _has_warned = False
@@ -48,7 +49,45 @@ def profiled(name: str, use_torch: bool) -> AbstractContextManager[Any]:
     return torch.profiler.record_function(name)
 
 
-def warn_of_slow_reading(source: _native.BatchSource) -> None:
+class ClosedSource:
+    """What is still known of the source of batches of a loader that was closed."""
+
+    def __init__(self, source: _native.BatchSource, world_size: int) -> None:
+        self._stats = source.stats()
+        self._num_batches = source.num_batches(world_size)
+        self._num_seeds = source.num_seeds()
+        self._digests = source.digests()
+        self._described = repr(source)
+
+    def stats(self) -> dict[str, Any]:
+        """Return what the loader had read when it was closed."""
+        return dict(self._stats)
+
+    def num_batches(self, _world_size: int) -> int:
+        """Return how many batches an epoch had."""
+        return self._num_batches
+
+    def num_seeds(self) -> int:
+        """Return how many seeds or links there were."""
+        return self._num_seeds
+
+    def digests(self) -> tuple[int, int | None]:
+        """Return what stood for the seeds and their times."""
+        return self._digests
+
+    def slow_reading(self) -> None:
+        """Return that there is nothing to warn of any more."""
+
+    def epoch(self, *_arguments: Any) -> NoReturn:
+        """Refuse to begin an epoch."""
+        raise LoaderError("the loader was closed; make a new one")
+
+    def __repr__(self) -> str:
+        """Describe the source that was closed."""
+        return f"closed, {self._described}"
+
+
+def warn_of_slow_reading(source: _native.BatchSource | ClosedSource) -> None:
     """Say once per process if rows were read in a slower way than was asked for, and why."""
     global _has_warned
     reason = None if _has_warned else source.slow_reading()

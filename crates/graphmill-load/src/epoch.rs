@@ -6,6 +6,20 @@ use crate::{Error, Result};
 use graphmill_sample::random::{Key, Purpose};
 use std::ops::Range;
 
+/// What determines the batches of an epoch beside the options: the seed, the number of the epoch, and which of several
+/// processes that share its seeds this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpochKey {
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The number of the epoch.
+    pub epoch: u64,
+    /// Which of the processes that share the seeds this is.
+    pub rank: u64,
+    /// How many processes share the seeds.
+    pub world_size: u64,
+}
+
 /// The positions of an epoch's seeds, cut into batches.
 ///
 /// ```

@@ -54,7 +54,7 @@ impl Iterator for EpochBatches {
 
 impl EpochBatches {
     pub(crate) fn new(loader: Arc<NeighborLoader>, course: Course) -> Self {
-        let is_finished = course.next >= loader.len();
+        let is_finished = course.next >= course.end;
         let (stages, has_delivered) = (None, false);
         EpochBatches { loader, course, stages, alone: 0, shortages: 0, has_delivered, is_finished }
     }
@@ -73,7 +73,7 @@ impl EpochBatches {
                 self.loader.sums.count_batch();
                 self.has_delivered = true;
                 self.course.next = self.course.next.saturating_add(self.course.step);
-                if self.course.next >= self.loader.len() {
+                if self.course.next >= self.course.end {
                     self.stop();
                 }
             }
@@ -117,11 +117,11 @@ impl EpochBatches {
 
     /// Makes the next batch with all memory that the consumer leaves.
     fn make_alone(&self) -> Result<Awaited> {
-        let Course { epoch, next, .. } = self.course;
-        let outcome = match self.loader.make(epoch, next) {
+        let Course { key, next, .. } = self.course;
+        let outcome = match self.loader.make(key, next) {
             Err(error) if error.is_budget() => {
                 self.loader.forget_hot_rows();
-                self.loader.make(epoch, next)
+                self.loader.make(key, next)
             }
             outcome => outcome,
         };

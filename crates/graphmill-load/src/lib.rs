@@ -12,6 +12,7 @@ mod batch;
 mod buffers;
 mod cached_blocks;
 mod columns;
+mod digest;
 mod epoch;
 mod epoch_batches;
 mod error;
@@ -49,7 +50,7 @@ mod with_unlocked;
 
 pub use batch::{Batch, BatchMemory, Column};
 pub use buffers::RowBuffer;
-pub use epoch::EpochOrder;
+pub use epoch::{EpochKey, EpochOrder};
 pub use epoch_batches::{Awaited, EpochBatches};
 pub use error::{Error, Result};
 pub use estimate::{Estimate, Limit};

@@ -4,7 +4,7 @@
 
 use crate::buffers::Buffers;
 use crate::columns::Columns;
-use crate::epoch::EpochOrder;
+use crate::epoch::{EpochKey, EpochOrder};
 use crate::epoch_batches::EpochBatches;
 use crate::heat::Heat;
 use crate::hot_rows::HotRows;
@@ -53,7 +53,7 @@ pub struct NeighborLoader {
 /// The order of an epoch and the memory it takes.
 #[derive(Debug)]
 struct Order {
-    epoch: u64,
+    key: EpochKey,
     order: EpochOrder,
     _memory: Reservation,
 }
@@ -89,7 +89,7 @@ impl NeighborLoader {
         let node_times = node_times.transpose()?;
         let columns = Columns::of_nodes(&dataset, &options)?;
         let edge_columns = edge_columns(&dataset, &options)?;
-        let num_batches = options.order(start.len())?.num_batches();
+        let num_batches = options.order(start.len(), options.key(0))?.num_batches();
         let loader = NeighborLoader {
             edge_columns,
             buffers: Buffers::new(dataset.budget()),
@@ -119,12 +119,28 @@ impl NeighborLoader {
         self.start.seeds()
     }
 
+    /// Numbers that stand for the seeds and for their times, if they have any.
+    pub fn digests(&self) -> (u64, Option<u64>) {
+        (self.start.digest(), self.times.as_ref().map(KnownTimes::digest))
+    }
+
     /// The options as given.
     pub fn options(&self) -> &LoaderOptions {
         &self.options
     }
 
-    /// Number of batches of an epoch.
+    /// The key of an epoch with the seed and the share that the options have.
+    pub fn key(&self, epoch: u64) -> EpochKey {
+        self.options.key(epoch)
+    }
+
+    /// Number of batches of an epoch for each of `world_size` processes that share its seeds.
+    pub fn num_batches(&self, world_size: u64) -> Result<u64> {
+        let key = EpochKey { rank: 0, world_size, ..self.key(0) };
+        Ok(self.options.order(self.start.len(), key)?.num_batches())
+    }
+
+    /// Number of batches of an epoch, for the share that the options have.
     pub fn len(&self) -> u64 {
         self.num_batches
     }
@@ -136,17 +152,17 @@ impl NeighborLoader {
 
     /// Makes one batch of an epoch.
     pub fn batch(&self, epoch: u64, index: u64) -> Result<Batch> {
-        let batch = self.make(epoch, index)?;
+        let batch = self.make(self.key(epoch), index)?;
         self.sums.count_batch();
         Ok(batch)
     }
 
     /// Makes one batch of an epoch that is not delivered yet.
-    pub(crate) fn make(&self, epoch: u64, index: u64) -> Result<Batch> {
-        let sampled = self.buffers.with_room(|| self.sampled(epoch, index))?;
+    pub(crate) fn make(&self, key: EpochKey, index: u64) -> Result<Batch> {
+        let sampled = self.buffers.with_room(|| self.sampled(key, index))?;
         let outcome = self.gathered(&sampled.sample);
         let (columns, edge_columns) =
-            outcome.map_err(|error| self.too_large(error, epoch, &sampled))?;
+            outcome.map_err(|error| self.too_large(error, key.epoch, &sampled))?;
         self.finished(sampled, columns, edge_columns)
     }
 
@@ -160,7 +176,16 @@ impl NeighborLoader {
 
     /// Like [`epoch`](Self::epoch), but only every `step`-th batch (at least 1), for one of several that share an epoch.
     pub fn every(self: &Arc<Self>, epoch: u64, first: u64, step: u64) -> EpochBatches {
-        EpochBatches::new(self.clone(), Course { epoch, next: first, step: step.max(1) })
+        let end = self.num_batches;
+        let course = Course { key: self.key(epoch), next: first, step: step.max(1), end };
+        EpochBatches::new(self.clone(), course)
+    }
+
+    /// Like [`every`](Self::every), for any seed and any share of the epoch.
+    pub fn batches(self: &Arc<Self>, key: EpochKey, first: u64, step: u64) -> Result<EpochBatches> {
+        let end = self.options.order(self.start.len(), key)?.num_batches();
+        let course = Course { key, next: first, step: step.max(1), end };
+        Ok(EpochBatches::new(self.clone(), course))
     }
 
     /// Lets lists that the page cache cannot keep have their memory before rows take it.
@@ -218,12 +243,12 @@ impl NeighborLoader {
     }
 
     /// Samples a batch without its rows.
-    pub(crate) fn sampled(&self, epoch: u64, index: u64) -> Result<SampledBatch> {
-        let order = self.order(epoch)?;
+    pub(crate) fn sampled(&self, key: EpochKey, index: u64) -> Result<SampledBatch> {
+        let order = self.order(key)?;
         let batch_size = order.order.batch_len(index)?;
         let ids = self.start.most_ids(batch_size) as u64;
         let reserve = |what: &str, bytes: u64| {
-            let what = format!("{what} of batch {index} of epoch {epoch}");
+            let what = format!("{what} of batch {index} of epoch {}", key.epoch);
             self.dataset.budget().reserve(bytes, &what)
         };
         let _start_memory = reserve("the seeds", START_BYTES.saturating_mul(ids))?;
@@ -235,12 +260,12 @@ impl NeighborLoader {
         let input_positions = order.order.batch(index)?;
         let seed_times = self.times.as_ref().map(|times| times.of(&input_positions));
         // Processes that share an epoch have batches of their own numbers.
-        let number = index * self.options.world_size + self.options.rank;
+        let number = index * key.world_size + key.rank;
         let lists = self.dataset.graph().lists(self.options.direction)?;
-        let key = (self.options.seed, epoch, number);
-        let start = self.start.batch(&input_positions, key, &lists, self.options.direction)?;
+        let address = (key.seed, key.epoch, number);
+        let start = self.start.batch(&input_positions, address, &lists, self.options.direction)?;
         let (sample, link_ends) =
-            self.sample(&lists, &start, seed_times.as_deref(), epoch, number, &mut lists_memory)?;
+            self.sample(&lists, &start, seed_times.as_deref(), address, &mut lists_memory)?;
         let memory = BatchMemory { parts: [seeds_memory, lists_memory] };
         Ok(SampledBatch {
             index,
@@ -302,11 +327,10 @@ impl NeighborLoader {
         lists: &Lists<'_>,
         start: &BatchStart,
         times: Option<&[i64]>,
-        epoch: u64,
-        number: u64,
+        (seed, epoch, number): (u64, u64, u64),
         memory: &mut Reservation,
     ) -> Result<(Sample, Option<Vec<i64>>)> {
-        let options = self.options.fanout().epoch(epoch).batch(number);
+        let options = self.options.fanout().seed(seed).epoch(epoch).batch(number);
         let follow = self.options.direction;
         let of_owner = |times: &[i64]| start.owners.iter().map(|&owner| times[owner]).collect();
         let times: Option<Vec<i64>> = times.map(of_owner);
@@ -344,32 +368,31 @@ impl NeighborLoader {
             BatchStart { ids: Vec::new(), links: None, owners: Vec::new(), excluded: None };
         let times = self.times.is_some().then_some(&[][..]);
         let mut memory = Budget::unlimited().reserve(0, "a batch of nothing")?;
-        self.sample(&lists, &nothing, times, 0, 0, &mut memory)?;
+        self.sample(&lists, &nothing, times, (0, 0, 0), &mut memory)?;
         // The work memory that this left is not paid for as long as nothing is sampled.
         with_unlocked(&self.idle, Vec::clear);
         Ok(())
     }
 
     /// The order of an epoch: that of the last call if it is the same epoch, else a new one.
-    fn order(&self, epoch: u64) -> Result<Arc<Order>> {
-        // As given, the seeds come in one order in all epochs.
-        let epoch = if self.options.shuffle { epoch } else { 0 };
+    fn order(&self, key: EpochKey) -> Result<Arc<Order>> {
+        // As given, the seeds come in one order in all epochs, whatever the seed.
+        let key = if self.options.shuffle { key } else { EpochKey { seed: 0, epoch: 0, ..key } };
         let same = |latest: &mut Option<Arc<Order>>| {
             // A wrong one goes first, so that two never have to fit into the budget.
-            latest.take_if(|order| order.epoch != epoch);
+            latest.take_if(|order| order.key != key);
             latest.clone()
         };
         if let Some(order) = with_unlocked(&self.latest, same).flatten() {
             return Ok(order);
         }
-        let order = self.options.order(self.start.len())?;
+        let order = self.options.order(self.start.len(), key)?;
         let bytes =
             if self.options.shuffle { EpochOrder::shuffled_bytes(self.start.len()) } else { 0 };
-        let memory =
-            self.dataset.budget().reserve(bytes, &format!("the seed order of epoch {epoch}"))?;
-        let order =
-            if self.options.shuffle { order.shuffled(self.options.seed, epoch) } else { order };
-        let order = Arc::new(Order { epoch, order, _memory: memory });
+        let what = format!("the seed order of epoch {}", key.epoch);
+        let memory = self.dataset.budget().reserve(bytes, &what)?;
+        let order = if self.options.shuffle { order.shuffled(key.seed, key.epoch) } else { order };
+        let order = Arc::new(Order { key, order, _memory: memory });
         with_unlocked(&self.latest, |latest| *latest = Some(order.clone()));
         Ok(order)
     }

@@ -2,7 +2,7 @@
 //! Users fill it in, [`NeighborLoader::new`](crate::NeighborLoader::new) checks it against the dataset. It holds
 //! choices only and knows no dataset.
 
-use crate::{EpochOrder, Reading, Result, SeedTimes};
+use crate::{EpochKey, EpochOrder, Reading, Result, SeedTimes};
 use graphmill_format::Direction;
 use graphmill_sample::{FanoutOptions, Method, Strategy, Subgraph};
 
@@ -216,13 +216,19 @@ impl LoaderOptions {
     pub fn original(self, original: bool) -> Self {
         LoaderOptions { original, ..self }
     }
-    /// The order of so many seeds in an epoch, not shuffled yet.
-    pub(crate) fn order(&self, seeds: usize) -> Result<EpochOrder> {
-        let order = EpochOrder::new(seeds, self.batch_size)?.drop_last(self.drop_last);
-        order.share(self.rank, self.world_size)
+
+    /// The key of an epoch with the seed and the share of the options.
+    pub(crate) fn key(&self, epoch: u64) -> EpochKey {
+        EpochKey { seed: self.seed, epoch, rank: self.rank, world_size: self.world_size }
     }
 
-    /// What is asked of the sampler, for any batch.
+    /// The order of `seeds` seeds in an epoch, not shuffled yet.
+    pub(crate) fn order(&self, seeds: usize, key: EpochKey) -> Result<EpochOrder> {
+        let order = EpochOrder::new(seeds, self.batch_size)?.drop_last(self.drop_last);
+        order.share(key.rank, key.world_size)
+    }
+
+    /// What is asked of the sampler, for any batch of any seed.
     pub(crate) fn fanout(&self) -> FanoutOptions {
         FanoutOptions::new(self.fanouts.as_slice())
             .replace(self.replace)
@@ -232,7 +238,6 @@ impl LoaderOptions {
             .strategy(self.strategy)
             .window(self.time_window)
             .subgraph(self.subgraph)
-            .seed(self.seed)
             .threads(self.threads)
     }
 }

@@ -2,6 +2,7 @@
 //! A loader looks the times up once, when it is made; sampling asks for those of a batch by the positions of its seeds.
 //! What the times are compared with is the sampler's affair.
 
+use crate::digest::digest;
 use crate::start::Start;
 use crate::{Error, Result};
 use graphmill_disk::Reservation;
@@ -52,6 +53,11 @@ impl SeedTimes {
 }
 
 impl KnownTimes {
+    /// A number that stands for all times in their order.
+    pub(crate) fn digest(&self) -> u64 {
+        digest(&[&self.times])
+    }
+
     /// The times of the seeds at these positions.
     pub(crate) fn of(&self, positions: &[i64]) -> Vec<i64> {
         positions.iter().map(|&position| self.times[position as usize]).collect()

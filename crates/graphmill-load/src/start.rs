@@ -2,6 +2,7 @@
 //! A loader translates its seeds once and asks here for those of a batch by position. For links that includes pairs that
 //! are no edges, drawn afresh for every batch. How a neighbourhood is sampled around them is unknown here.
 
+use crate::digest::digest;
 use crate::seeds::SeedNumbers;
 use crate::{Error, Result, Seeds};
 use graphmill_disk::Reservation;
@@ -146,6 +147,14 @@ impl Start {
         match self {
             Start::Nodes { seeds, .. } => seeds,
             Start::Links(links) => &links.sources,
+        }
+    }
+
+    /// A number that stands for all seeds in their order.
+    pub(crate) fn digest(&self) -> u64 {
+        match self {
+            Start::Nodes { seeds, .. } => digest(&[seeds]),
+            Start::Links(links) => digest(&[&links.sources, &links.destinations]),
         }
     }
 

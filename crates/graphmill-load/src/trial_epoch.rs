@@ -67,14 +67,14 @@ impl<'a> TrialSampling<'a> {
     /// The next batch.
     fn sample(&mut self) -> Result<SampledBatch> {
         let Self { loader, epoch, next, .. } = *self;
-        let sampled = loader.sampled(epoch, next)?;
+        let sampled = loader.sampled(loader.key(epoch), next)?;
         if self.timed == TIMED {
             return Ok(sampled);
         }
         // The first time may have waited for lists on the disk, which an epoch does only in the beginning.
         drop(sampled);
         let began = Instant::now();
-        let sampled = loader.sampled(epoch, next)?;
+        let sampled = loader.sampled(loader.key(epoch), next)?;
         self.sampling += began.elapsed();
         self.timed += 1;
         Ok(sampled)

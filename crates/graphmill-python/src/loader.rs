@@ -10,8 +10,8 @@ use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
 use graphmill::disk::{Backend, anonymous_memory, ring_available};
 use graphmill::format::ElementType;
 use graphmill::load::{
-    self, Awaited, BatchMemory, Column, LinkSeeds, LoaderOptions, Negatives, ReadStats, Reading,
-    RowBuffer, SeedTimes, Seeds,
+    self, Awaited, BatchMemory, Column, EpochKey, LinkSeeds, LoaderOptions, Negatives, ReadStats,
+    Reading, RowBuffer, SeedTimes, Seeds,
 };
 use numpy::PyArray1;
 use numpy::ndarray::ArrayView1;
@@ -54,12 +54,36 @@ impl BatchSource {
         Ok(BatchSource { loader: Arc::new(loader) })
     }
 
-    /// The batches of an epoch from `first` on, or every `step`-th of them.
-    fn epoch(&self, epoch: Int, first: Int, step: u64) -> Result<EpochStream> {
+    /// The batches from `first` on, or every `step`-th of them, of the share `(rank, world_size)` of an epoch.
+    fn epoch(
+        &self,
+        seed: u64,
+        epoch: Int,
+        share: (u64, u64),
+        first: Int,
+        step: u64,
+    ) -> Result<EpochStream> {
         let epoch = epoch.within("epoch", 0..=u64::MAX)?;
         let first = first.within("batches", 0..=u64::MAX)?;
-        let batches = Mutex::new(self.loader.every(epoch, first, step));
+        let (rank, world_size) = share;
+        let key = EpochKey { seed, epoch, rank, world_size };
+        let batches = Mutex::new(Some(self.loader.batches(key, first, step)?));
         Ok(EpochStream { batches, process: std::process::id() })
+    }
+
+    /// How many batches an epoch has for each of `world_size` processes.
+    fn num_batches(&self, world_size: u64) -> Result<u64> {
+        Ok(self.loader.num_batches(world_size)?)
+    }
+
+    /// How many seeds or links an epoch goes through, in all processes.
+    fn num_seeds(&self) -> usize {
+        self.loader.seeds().len()
+    }
+
+    /// Numbers that stand for the seeds and for their times, if they have any.
+    fn digests(&self, py: Python<'_>) -> (u64, Option<u64>) {
+        py.detach(|| self.loader.digests())
     }
 
     /// What the loader has done so far.
@@ -88,10 +112,6 @@ impl BatchSource {
         let is_slow = self.loader.stats().reads.backend == Some(Backend::Pread);
         let denied = ring_available().err()?;
         (wants_rings && is_slow).then(|| denied.to_string())
-    }
-
-    fn __len__(&self) -> usize {
-        self.loader.len() as usize
     }
 
     fn __repr__(&self) -> String {
@@ -127,8 +147,6 @@ fn read_options(given: &Keywords<'_, '_>) -> Result<LoaderOptions> {
         .time_window(given.optional("time_window", 0..=u64::MAX)?)
         .subgraph(parse_subgraph(&given.get::<String>("subgraph")?)?)
         .direction(parse_direction(&given.get::<String>("direction")?)?)
-        .share(given.number("rank", 0..=u64::MAX)?, given.number("world_size", 0..=u64::MAX)?)
-        .seed(given.get("seed")?)
         .threads(given.number("threads", 0..=usize::MAX)?)
         .prefetch(given.number("prefetch", 0..=usize::MAX)?)
         .backend(given.get::<String>("backend")?.parse::<Reading>()?)
@@ -174,7 +192,8 @@ pub fn read_stats<'py>(py: Python<'py>, stats: &ReadStats) -> PyResult<Bound<'py
 /// The batches of one epoch, one after the other.
 #[pyclass(frozen, module = "graphmill._native")]
 pub struct EpochStream {
-    batches: Mutex<load::EpochBatches>,
+    /// None once it was stopped, so that a suspended loop keeps nothing of a loader that was closed.
+    batches: Mutex<Option<load::EpochBatches>>,
     /// The process that the threads belong to; others must not even look whether the lock is free.
     process: u32,
 }
@@ -189,7 +208,10 @@ impl EpochStream {
             return Err(load::Error::Forked.into());
         }
         loop {
-            let awaited = py.detach(|| self.lock().await_next(Some(LISTENING)))?;
+            let awaited = py.detach(|| match &mut *self.lock() {
+                Some(batches) => batches.await_next(Some(LISTENING)),
+                None => Ok(Awaited::End),
+            })?;
             match awaited {
                 Awaited::Batch(batch) => return Ok(Some(RawBatch::of(batch))),
                 Awaited::NotYet => py.check_signals()?,
@@ -201,14 +223,14 @@ impl EpochStream {
     /// Ends the epoch and waits until its threads have gone.
     fn stop(&self, py: Python<'_>) {
         if self.process == std::process::id() {
-            py.detach(|| self.lock().stop());
+            py.detach(|| drop(self.lock().take()));
         }
     }
 }
 
 impl EpochStream {
     /// Whole even after a panic: batches are taken out by one step each.
-    fn lock(&self) -> MutexGuard<'_, load::EpochBatches> {
+    fn lock(&self) -> MutexGuard<'_, Option<load::EpochBatches>> {
         self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

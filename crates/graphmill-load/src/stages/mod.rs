@@ -14,6 +14,7 @@ mod window_reading;
 
 pub(crate) use assembly::FINISHED_SHARE;
 
+use crate::epoch::EpochKey;
 use crate::sampled_batch::SampledBatch;
 use crate::window::{KeptRows, Window};
 use crate::{Batch, Error, NeighborLoader, Result};
@@ -34,11 +35,13 @@ const STACK_BYTES: usize = 1 << 20;
 /// Which batches of an epoch are made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
-    pub(crate) epoch: u64,
+    pub(crate) key: EpochKey,
     /// The next batch.
     pub(crate) next: u64,
     /// From one batch to the next.
     pub(crate) step: u64,
+    /// The batch after the last.
+    pub(crate) end: u64,
 }
 
 /// The rows that are read together, of nodes and of edges; None if they are not.
@@ -354,7 +357,9 @@ mod tests {
     #[test]
     fn a_panic_is_told_once_and_stops_the_others() {
         let folder = tempfile::tempdir().unwrap();
-        let shared = Shared::new(loader(&folder), Course { epoch: 0, next: 0, step: 1 });
+        let loader = loader(&folder);
+        let course = Course { key: loader.key(0), next: 0, step: 1, end: 1 };
+        let shared = Shared::new(loader, course);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 shared.guarded("waiting", |shared| {
@@ -372,8 +377,9 @@ mod tests {
     #[test]
     fn a_process_that_is_not_theirs_lets_threads_be() {
         let folder = tempfile::tempdir().unwrap();
-        let course = Course { epoch: 0, next: 0, step: 1 };
-        let mut stages = Stages::start(loader(&folder), course).unwrap();
+        let loader = loader(&folder);
+        let course = Course { key: loader.key(0), next: 0, step: 1, end: 1 };
+        let mut stages = Stages::start(loader, course).unwrap();
         stages.process += 1;
         assert!(matches!(stages.take(None), Taken::Batch(Err(Error::Forked))));
         let shared = stages.shared.clone();

@@ -15,7 +15,7 @@ pub(super) fn run(shared: &Shared) {
         shared.change(|state| state.sampled.push_back(Err(error)));
         index = u64::MAX;
     }
-    while index < shared.loader.len() {
+    while index < shared.course.end {
         let has_room = shared.wait(|state| {
             let room = state.sampled.len() < state.ahead;
             (room && shared.is_time(state)).then_some(())
@@ -49,7 +49,7 @@ fn sample(shared: &Shared, index: u64) -> Option<Result<SampledBatch>> {
     let loader = &shared.loader;
     loop {
         let began = Instant::now();
-        let outcome = loader.buffers.with_room(|| loader.sampled(shared.course.epoch, index));
+        let outcome = loader.buffers.with_room(|| loader.sampled(shared.course.key, index));
         loader.sums.sampling(began.elapsed());
         match outcome {
             Err(error) if error.is_budget() => {

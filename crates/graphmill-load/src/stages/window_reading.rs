@@ -143,7 +143,7 @@ impl WindowReader<'_> {
         }
         while self.pending.len() < loader.presampled() && self.await_sampled() {}
         let free = loader.dataset().budget().free();
-        let batches = (loader.len() - self.pending[0].index).div_ceil(course.step);
+        let batches = (course.end - self.pending[0].index).div_ceil(course.step);
         let bytes = loader.hot_bytes(free, &self.pending[0], batches);
         let lists: Vec<&[i64]> =
             self.pending.iter().map(|sampled| sampled.sample.nodes.as_slice()).collect();
