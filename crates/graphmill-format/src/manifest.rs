@@ -40,6 +40,9 @@ pub struct Manifest {
     pub created_by: String,
     /// How nodes were numbered: `none` keeps the source's ids.
     pub order: String,
+    /// A digest of what it was built from, if its builder recorded one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Node types by name.
     pub nodes: BTreeMap<String, NodeType>,
     /// Edge types by `source,relation,destination`.
@@ -191,6 +194,7 @@ impl Manifest {
             generation,
             created_by: concat!("graphmill ", env!("CARGO_PKG_VERSION")).to_owned(),
             order: "none".to_owned(),
+            origin: None,
             nodes: BTreeMap::from([(NODE_TYPE.to_owned(), node_type)]),
             edges: BTreeMap::from([(EDGE_TYPE.to_owned(), edges)]),
             splits: BTreeMap::new(),

@@ -192,6 +192,12 @@ impl DatasetWriter {
         Ok(())
     }
 
+    /// Records a digest of what the dataset was built from; removing a part of it forgets the digest.
+    pub fn origin(&mut self, digest: &str) -> Result<()> {
+        self.manifest_mut()?.origin = Some(digest.to_owned());
+        Ok(())
+    }
+
     /// Records the names of the classes that the numbers of a table stand for, from 0 on.
     pub fn classes(&mut self, table: &str, names: Vec<String>) -> Result<()> {
         let node = node_of(self.manifest_mut()?);
@@ -270,6 +276,7 @@ impl DatasetWriter {
 
     /// Leaves a table of the nodes out of the next generation.
     pub fn remove_table(&mut self, name: &str) -> Result<()> {
+        self.manifest_mut()?.origin = None;
         let node = node_of(self.manifest_mut()?);
         node.classes.remove(name);
         removed("table", name, &mut node.tables)
@@ -277,12 +284,14 @@ impl DatasetWriter {
 
     /// Leaves a table of the edges out of the next generation.
     pub fn remove_edge_table(&mut self, name: &str) -> Result<()> {
+        self.manifest_mut()?.origin = None;
         let edge = self.manifest_mut()?.edges.get_mut(manifest::EDGE_TYPE).expect(ONLY_TYPE);
         removed("edge table", name, &mut edge.tables)
     }
 
     /// Leaves a split out of the next generation.
     pub fn remove_split(&mut self, name: &str) -> Result<()> {
+        self.manifest_mut()?.origin = None;
         removed("split", name, &mut self.manifest_mut()?.splits)
     }
 

@@ -8,6 +8,7 @@ use crate::ids;
 use crate::memory::{Held, budget_of};
 use crate::sample::int64;
 use crate::views::{Map, section_view};
+use crate::writers::amend_origin;
 use graphmill::disk::format_size;
 use graphmill::format::manifest;
 use graphmill::load::Reading;
@@ -301,6 +302,18 @@ impl Dataset {
         let amend = slf.py().import("graphmill._amend")?;
         amend.call_method1("add_split", (slf, name, nodes))?;
         slf.get().reopen()
+    }
+
+    /// A digest of what the dataset was built from, if its builder recorded one.
+    #[getter]
+    fn _origin(&self) -> Option<String> {
+        self.inner().manifest().origin.clone()
+    }
+
+    /// Records a digest of what the dataset was built from.
+    fn _record_origin(&self, digest: &str) -> Result<()> {
+        amend_origin(&self.inner(), digest)?;
+        self.reopen()
     }
 
     /// Takes memory out of the budget for the length of a `with` block.

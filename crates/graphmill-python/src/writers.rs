@@ -191,6 +191,14 @@ pub fn amend_removal(folder: PathBuf, what: &str, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Records a digest of what a dataset was built from, if it is still the one that is open.
+pub fn amend_origin(dataset: &store::Dataset, digest: &str) -> Result<()> {
+    let mut writer = amend(dataset.path(), Some(dataset))?;
+    writer.origin(digest)?;
+    writer.publish()?;
+    Ok(())
+}
+
 /// Starts a change of a dataset whose nodes still have the numbers that they have in `numbered`.
 fn amend(folder: &Path, numbered: Option<&store::Dataset>) -> ingest::Result<DatasetWriter> {
     let writer = DatasetWriter::amend(folder)?;
