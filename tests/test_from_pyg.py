@@ -94,8 +94,7 @@ def test_batches_have_what_belonged_to_the_edges(
     for batch in loader:
         for name in ("edge_weight", "edge_time", "edge_kind"):
             assert torch.equal(batch[name], data[name][batch.e_id])
-        endpoints = batch.n_id[batch.edge_index]
-        assert torch.equal(endpoints, data.edge_index[:, batch.e_id])
+        assert torch.equal(batch.n_id[batch.edge_index], data.edge_index[:, batch.e_id])
     chosen = NeighborLoader(ds, [5], batch_size=10, edge_columns=["edge_kind"])
     batch = next(iter(chosen))
     assert "edge_kind" in batch

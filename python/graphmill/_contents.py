@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,14 +36,26 @@ def num_classes(ds: _native.Dataset) -> int:
     shape = ds.labels.shape
     if len(shape) > 1 and shape[-1] != 1:
         return int(shape[-1])
-    labels = ds.labels.numpy().reshape(-1)
-    pieces = (labels[start : start + _PIECE] for start in range(0, len(labels), _PIECE))
-    if labels.dtype.kind == "f":
-        distinct: NDArray[Any] = np.zeros(0, labels.dtype)
-        for piece in pieces:
+    largest = 0
+    distinct: NDArray[Any] = np.zeros(0)
+    for piece in _pieces_of(ds.labels):
+        if piece.dtype.kind == "f":
             distinct = np.union1d(distinct, piece[~np.isnan(piece)])
-        return len(distinct)
-    return max((int(piece.max()) + 1 for piece in pieces), default=0)
+        else:
+            largest = max(largest, int(piece.max()) + 1)
+    return max(largest, len(distinct))
+
+
+def _pieces_of(labels: _native.Features) -> Iterator[NDArray[Any]]:
+    """Labels in pieces, as types that NumPy has."""
+    try:
+        rows: Any = labels.numpy()
+    except TypeError:
+        # bfloat16, which is exact as float32.
+        rows = labels.torch()
+    for start in range(0, len(rows), _PIECE):
+        piece = rows[start : start + _PIECE]
+        yield piece.reshape(-1) if isinstance(piece, np.ndarray) else piece.float().numpy().ravel()
 
 
 def mask(ds: _native.Dataset, split: str) -> NDArray[np.bool_]:
