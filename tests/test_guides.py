@@ -63,6 +63,7 @@ from graphmill import pyg
 model = GraphSAGE(8, 8, num_layers=3)
 edge_label_index = torch.tensor([[1, 2], [3, 4]])
 sampler = pyg.Sampler(ds, [2])
+ds.add_table("year", np.arange(1000))
 """,
     "rows.md": NUMBERS + FILES + PAPERS,
     "sampling.md": NUMBERS + FILES,

@@ -389,8 +389,12 @@ def test_no_node_is_later_than_its_link(tmp_path: Path, order: str) -> None:
         assert torch.equal(batch.edge_label_time, times[batch.input_id])
         assert torch.equal(batch.n_id[batch.edge_label_index], data.edge_index[:, batch.input_id])
         assert bool((batch.time <= batch.edge_label_time).all())
+
+
+def test_links_by_time_need_times_of_their_own(tmp_path: Path) -> None:
+    data = Data(num_nodes=10, edge_index=random_edges(10, 123), time=torch.arange(10))
     with pytest.raises(ValueError, match="'edge_label_time' is not set"):
-        pyg.LinkNeighborLoader(ds, [-1], time_attr="time")
+        pyg.LinkNeighborLoader(on_disk(data, tmp_path), [-1], time_attr="time")
 
 
 def test_links_need_no_edges(tmp_path: Path, order: str) -> None:

@@ -26,11 +26,13 @@ except ModuleNotFoundError as error:
 
 from ._data import to_pyg
 from ._data_view import DataView
+from ._feature_store import AddEdgeFeatures, DatasetFeatureStore
+from ._graph_store import DatasetGraphStore
 from ._lightning import LightningLinkData, LightningNodeData
 from ._link_neighbor_loader import LinkNeighborLoader
 from ._neighbor_loader import NeighborLoader
 from ._sampler import Sampler
-from ._stores import AddEdgeFeatures, DatasetFeatureStore, DatasetGraphStore, stores
+from ._stores import stores
 
 __all__ = [
     "AddEdgeFeatures",

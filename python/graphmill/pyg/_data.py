@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 from graphmill import Dataset
 
 from ._attributes import EDGE_TIME, EDGE_WEIGHT
-from ._stores import _reserved
+from ._reservation import reserved
 
 
 def to_pyg(ds: Dataset) -> Data:
@@ -42,7 +42,7 @@ def to_pyg(ds: Dataset) -> Data:
     attributes = {name: values for name, values in in_lists.items() if name not in edge_tables}
     need = sum(values.nbytes for values in attributes.values() if values is not None)
     need += sum(ds.num_edges * table.nbytes // max(1, len(table)) for table in edge_tables.values())
-    with _reserved(ds, need, "what belongs to the edges of a Data object"):
+    with reserved(ds, need, "what belongs to the edges of a Data object"):
         for name, values in attributes.items():
             if values is not None:
                 data[name] = values[order]
@@ -69,7 +69,7 @@ def all_edges(ds: Dataset) -> tuple[Tensor, Tensor]:
     graph, count = ds.graph, ds.num_edges
     direction = _stored_direction(ds)
     # Both ends, one of them twice, and what sorting them takes.
-    with _reserved(ds, 40 * count, f"{count} edges of a Data object"):
+    with reserved(ds, 40 * count, f"{count} edges of a Data object"):
         offsets, neighbours = graph.csc("torch") if direction == "in" else graph.csr("torch")
         ends = torch.arange(ds.num_nodes).repeat_interleave(offsets.diff(), output_size=count)
         ids = graph.edge_ids(direction, "torch")

@@ -17,25 +17,10 @@ from graphmill import Dataset
 
 from ._attributes import EDGE_TIME, EDGE_WEIGHT
 from ._data import all_edges
-from ._stores import _reserved
+from ._node_ids import ids_are_positions
+from ._reservation import reserved
 
 _STATE = ("_ds", "_own", "_deleted")
-# Ids that are looked at together while asking whether they are positions.
-_PIECE = 1 << 20
-
-
-def ids_are_positions(ds: Dataset) -> bool:
-    """Whether the ids of the source are a permutation of 0..N-1, so that they can index a tensor of N rows."""
-    if ds.ids in ("same", "reordered"):
-        return True
-    if ds.ids == "text":
-        return False
-    # Ids of a dataset are distinct, so that none out of range means that they are all of them.
-    for start in range(0, ds.num_nodes, _PIECE):
-        ids = ds.original_ids(np.arange(start, min(start + _PIECE, ds.num_nodes)))
-        if int(ids.min()) < 0 or int(ids.max()) >= ds.num_nodes:
-            return False
-    return True
 
 
 class DataView:
@@ -233,7 +218,7 @@ class DataView:
         direction = "in" if "in" in graph.directions else "out"
         if name in ds.edge_tables:
             table = ds.edge_table(name)
-            with _reserved(
+            with reserved(
                 ds, ds.num_edges * table.nbytes // max(1, len(table)), f"all rows of {name}"
             ):
                 return table.gather(graph.edge_ids(direction, "torch")[order])
@@ -246,7 +231,7 @@ class DataView:
         if ds.ids == "same" or not ids_are_positions(ds):
             view: Tensor = table.torch()
             return view
-        with _reserved(ds, table.nbytes + 8 * ds.num_nodes, "a table in the order of the source"):
+        with reserved(ds, table.nbytes + 8 * ds.num_nodes, "a table in the order of the source"):
             rows: Tensor = table.gather(torch.as_tensor(ds.node_ids(np.arange(ds.num_nodes))))
             return rows
 

@@ -13,7 +13,8 @@ from torch_geometric.sampler.base import SubgraphType
 import graphmill
 
 from ._attributes import check_weights, times_of
-from ._data_view import DataView, ids_are_positions
+from ._data_view import DataView
+from ._node_ids import ids_are_positions
 
 _PER_HOP = ("num_sampled_nodes", "num_sampled_edges")
 # Data counts its nodes and edges by the first of its attributes that tells, so that these come before all that a

@@ -17,8 +17,9 @@ import graphmill
 
 from ._attributes import fanouts_of
 from ._data_loader_face import DataLoaderFace
-from ._data_view import DataView, as_view, ids_are_positions
+from ._data_view import DataView, as_view
 from ._delivery import Delivery, sampling_options
+from ._node_ids import ids_are_positions
 from ._options import loading_options
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -21,6 +21,11 @@ from torch_geometric.sampler.neighbor_sampler import edge_sample
 from graphmill import Dataset
 
 from ._attributes import check_weights, fanouts_of, times_of
+from ._node_ids import NodeIds
+from ._reservation import reserved
+
+# Which edges PyG's directions follow.
+_DIRECTIONS: dict[str, Literal["in", "out"]] = {"forward": "in", "backward": "out"}
 
 
 class Sampler(BaseSampler):  # type: ignore[misc]
@@ -39,6 +44,9 @@ class Sampler(BaseSampler):  # type: ignore[misc]
         temporal_strategy: ``"uniform"`` or ``"last"``: which of the edges that are old enough are picked.
         time_attr: A table with the time of each node, or ``"edge_time"``: nothing later than its seed enters a tree.
         weight_attr: ``"edge_weight"`` picks edges in proportion to their stored weights.
+        sample_direction: ``"forward"`` follows in-edges, ``"backward"`` out-edges.
+        original: Seeds and nodes are ids of the source, also of a dataset that was renumbered; where these are not a
+            permutation of 0..N-1, internal ids. False means internal ids everywhere, as in :func:`stores`.
 
     Example:
         >>> import torch
@@ -59,6 +67,8 @@ class Sampler(BaseSampler):  # type: ignore[misc]
         temporal_strategy: str = "uniform",
         time_attr: str | None = None,
         weight_attr: str | None = None,
+        sample_direction: Literal["forward", "backward"] = "forward",
+        original: bool | None = None,
     ) -> None:
         self.ds = ds
         self.num_neighbors = fanouts_of(num_neighbors)
@@ -71,6 +81,12 @@ class Sampler(BaseSampler):  # type: ignore[misc]
         times = times_of(ds, time_attr)
         self._time_table = times.table if times is not None else None
         self._graph = ds.graph
+        self._ids = NodeIds(ds, original)
+        if sample_direction not in _DIRECTIONS:
+            raise ValueError(
+                f"sample_direction is {sample_direction!r}, expected 'forward' or 'backward'"
+            )
+        self.sample_direction = sample_direction
         if temporal_strategy not in ("uniform", "last"):
             raise ValueError(
                 f"temporal_strategy is {temporal_strategy!r}, expected 'uniform' or 'last'"
@@ -112,7 +128,7 @@ class Sampler(BaseSampler):  # type: ignore[misc]
             self._sample,
             self.ds.num_nodes,
             self.disjoint,
-            self._node_time(),
+            self._node_time_by_id(),
             NegativeSampling.cast(neg_sampling),
         )
         return self._finished(out)
@@ -132,13 +148,15 @@ class Sampler(BaseSampler):  # type: ignore[misc]
 
     def _sample(self, seeds: Tensor, times: Tensor | None = None) -> SamplerOutput:
         node_time = self._node_time()
+        seeds = self._ids.internal(seeds.to("cpu", torch.int64))
         if times is None and node_time is not None:
             times = node_time[seeds]
         elif times is None and self.is_temporal:
             raise ValueError("times of edges need the time of each seed: give input_time")
         found = self._graph.sample(
-            seeds.to(torch.int64),
+            seeds,
             self.num_neighbors,
+            direction=_DIRECTIONS[self.sample_direction],
             replace=self.replace,
             weighted=self.weighted,
             disjoint=self.disjoint,
@@ -149,7 +167,7 @@ class Sampler(BaseSampler):  # type: ignore[misc]
             seed=int(torch.randint(2**63 - 1, ())),
         )
         return SamplerOutput(
-            node=found.n_id,
+            node=self._ids.outward(found.n_id),
             row=found.row,
             col=found.col,
             edge=found.e_id,
@@ -161,6 +179,14 @@ class Sampler(BaseSampler):  # type: ignore[misc]
     def _node_time(self) -> Tensor | None:
         # A view of the file: nothing is read but what is looked at.
         return None if self._time_table is None else self.ds.table(self._time_table).torch()
+
+    def _node_time_by_id(self) -> Tensor | None:
+        """The times by the ids that the sampler speaks, by which PyG draws negatives that are not later."""
+        node_time = self._node_time()
+        if node_time is None or not self._ids.differ:
+            return node_time
+        with reserved(self.ds, node_time.nbytes + 16 * self.ds.num_nodes, "times of all nodes"):
+            return node_time[self._ids.internal(torch.arange(self.ds.num_nodes))]
 
     def __repr__(self) -> str:
         return f"Sampler({self.ds!r}, num_neighbors={self.num_neighbors})"
