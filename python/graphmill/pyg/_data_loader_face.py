@@ -3,6 +3,8 @@
 Our loaders are such objects too, so that ``isinstance`` says so and every attribute is there, but the batches come from
 our own threads. A sampler of torch's, a call such as ``loader([3, 5])`` and PyG's ``ZipLoader`` ask for seeds by
 position; a *part* of the loader delivers them: the same loader over those seeds alone.
+
+Without ``seed=``, each epoch and each part draws its own from torch's generator, as PyG's loaders do.
 """
 
 from __future__ import annotations
@@ -10,11 +12,12 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 from torch_geometric.data.data import BaseData
 
 import graphmill
@@ -36,6 +39,9 @@ class DataLoaderFace(graphmill.NeighborLoader):
     # Which of the seeds a part has.
     _positions: Tensor | None = None
     _filters = True
+    # Whether the next epoch goes on with the seed of a state that was loaded.
+    _keeps_seed = False
+    _parts_made = 0
     # What DataLoader sets, and PyG's own loaders.
     drop_last: bool
     filter_per_worker: bool
@@ -111,6 +117,9 @@ class DataLoaderFace(graphmill.NeighborLoader):
         if loading.sampler is not None:
             part = self._part(list(loading.sampler), self.batch_size, bool(self.drop_last))
             return graphmill.NeighborLoader.__iter__(part)
+        if self._draws_seed() and not self._keeps_seed:
+            self._begin_drawn_epoch()
+        self._keeps_seed = False
         return super().__iter__()
 
     def __call__(self, index: Any) -> Any:
@@ -169,6 +178,7 @@ class DataLoaderFace(graphmill.NeighborLoader):
         """
         self._refuse_samplers("load_state_dict")
         super().load_state_dict(state)
+        self._keeps_seed = "seed" in state
 
     @contextlib.contextmanager
     def enable_cpu_affinity(self, loader_cores: Any = None) -> Iterator[None]:
@@ -209,6 +219,37 @@ class DataLoaderFace(graphmill.NeighborLoader):
 
     def _check_not_closed(self) -> None:
         super()._check_open()
+
+    def _draws_seed(self) -> bool:
+        """Whether torch's generator says what is random; processes that share the seeds agree on a seed instead."""
+        return self._loading.options.get("seed") is None and self.world_size == 1
+
+    def _begin_drawn_epoch(self) -> None:
+        worker = get_worker_info()
+        if worker is not None and isinstance(worker.dataset, IterableDataset):
+            # The workers of a DataLoader share an epoch, so they need one seed: the one that theirs are counted from.
+            # Workers that persist keep it and count epochs.
+            self._seed = int(worker.seed - worker.id)
+            return
+        self._seed = self._drawn_seed(shuffles=bool(self._loading.options["shuffle"]))
+        # The same seed of torch's gives the same batches, however many epochs there were before.
+        self._stand_at(0, 0)
+
+    def _drawn_seed(self, shuffles: bool = False) -> int:
+        generator = self._loading.generator
+        seed = torch.empty((), dtype=torch.int64).random_(generator=generator)
+        if shuffles and generator is None:
+            # DataLoader draws once, and its sampler again, so what a script draws next is what it is with PyG.
+            seed.random_()
+        return int(seed)
+
+    def _seed_of_part(self) -> int:
+        """Return a seed of its own for each part, so that a seed that comes again gets other neighbours."""
+        if self._draws_seed():
+            return self._drawn_seed()
+        self._parts_made += 1
+        text = f"{self._seed}/{self._parts_made}".encode()
+        return int.from_bytes(blake2b(text, digest_size=8).digest(), "big") >> 1
 
     def _refuse_samplers(self, what: str) -> None:
         for name in ("sampler", "batch_sampler"):
@@ -269,6 +310,9 @@ class DataLoaderFace(graphmill.NeighborLoader):
         changed = {"shuffle": False, "batch_size": batch_size, "drop_last": drop_last, "time": time}
         part._made_of = ds, part._start_at(positions), options | changed | more
         part._source = _native.BatchSource(*part._made_of)
+        part._seed = self._seed_of_part()
+        # What a call asks for is all for this process.
+        part._share = 0, 1
         part._stand_at(0, 0)
         return part
 

@@ -6,8 +6,6 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 # Worker processes and what belongs to them, with the values that ask for nothing.
 _OF_WORKERS: dict[str, Any] = {
     "num_workers": 0,
@@ -24,7 +22,8 @@ _REPLACED = ("dataset", "collate_fn")
 _TAKEN = (
     *("batch_size", "shuffle", "drop_last", "pin_memory"),
     *("columns", "edge_columns", "method", "layer_dependency", "time_window", "direction", "seed", "threads"),
-    *("prefetch", "backend", "device", "progress", "rank", "world_size", "window", "hot_memory", "widen", "original"),
+    *("prefetch", "backend", "device", "progress", "rank", "world_size", "distributed", "window", "hot_memory"),
+    *("widen", "original"),
 )  # fmt: skip
 _OF_TORCH = ("sampler", "batch_sampler", "generator")
 _REFUSED = {
@@ -71,14 +70,11 @@ def loading_options(given: dict[str, Any], more: tuple[str, ...] = ()) -> Loadin
             stacklevel=3,
         )
     # Scripts that run several processes of PyG's give each its own seeds, so these are not divided again.
-    if "rank" not in options and "world_size" not in options:
+    if not any(name in options for name in ("rank", "world_size", "distributed")):
         options |= {"rank": 0, "world_size": 1}
     # Shuffling is off if it is None, as in DataLoader.
     options["shuffle"] = bool(options.get("shuffle"))
     _check_orders(loading)
-    if options.get("seed") is None:
-        # PyG's batches follow torch.manual_seed, or a generator.
-        options["seed"] = int(torch.randint(2**63 - 1, (), generator=loading.generator))
     return loading
 
 
@@ -95,7 +91,8 @@ def _take_direction(options: dict[str, Any], given: dict[str, Any]) -> None:
 
 def _check_orders(loading: Loading) -> None:
     """Refuse two ways to say in which order seeds come, as ``DataLoader`` does."""
-    options, several = loading.options, loading.options["world_size"] != 1
+    options = loading.options
+    several = options.get("world_size", 1) != 1 or options.get("distributed", False)
     for name in ("sampler", "batch_sampler"):
         if getattr(loading, name) is None:
             continue
@@ -103,7 +100,8 @@ def _check_orders(loading: Loading) -> None:
             raise TypeError(f"{name} must yield positions, found {getattr(loading, name)!r}")
         if options["shuffle"] or several:
             raise ValueError(
-                f"{name} decides which seeds come and in which order: leave out shuffle, rank and world_size"
+                f"{name} decides which seeds come and in which order: leave out shuffle, rank, world_size and "
+                "distributed"
             )
     taken = loading.sampler is not None or options["batch_size"] != 1 or options.get("drop_last")
     if loading.batch_sampler is not None and taken:
