@@ -55,6 +55,16 @@ pub enum Error {
         /// The target both want to write.
         path: PathBuf,
     },
+    /// A file of an unfinished build is gone or another one by now.
+    #[error(
+        "`{}` was removed or replaced while it was being written: found another file or none, expected this build's own; \
+         remove nothing while a build runs, and build again",
+        path.display()
+    )]
+    Displaced {
+        /// The file that lost its name.
+        path: PathBuf,
+    },
     /// The target exists and overwriting was not asked for.
     #[error("`{}` already exists: choose another name or ask to overwrite it", path.display())]
     Exists {
@@ -63,7 +73,7 @@ pub enum Error {
     },
     /// The name of a file inside a folder is not a plain file name.
     #[error(
-        "`{}` is not a plain file name: it must not be empty, hold a separator or NUL, be `.` or \
+        "`{}` is not a plain file name: it must not be empty, hold a separator, a line break or NUL, be `.` or \
          `..`, or be reserved for the commit",
         name.escape_debug()
     )]

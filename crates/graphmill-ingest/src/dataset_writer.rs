@@ -3,6 +3,7 @@
 //! renamed into place; until then readers go by the previous manifest, and a writer that is dropped
 //! takes its files with it. It must not know where edges and rows come from.
 
+mod generations;
 mod id_files;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::graph_options::GraphOptions;
 use crate::graph_writer::{GraphReport, write_graph_into};
 use crate::table_writer::{TableWriter, Written};
 use crate::{Error, Result};
+use generations::{file_names, newest_generation, next};
 
 /// File names of splits, edge tables and original ids start with these, so node tables may not.
 const RESERVED: [&str; 3] = ["split-", "edge-", "id-"];
@@ -49,12 +51,14 @@ pub struct DatasetWriter {
     generation: u64,
     /// What will be published; None until the graph is written.
     manifest: Option<Manifest>,
+    /// The files that the dataset had before.
+    superseded: Vec<String>,
 }
 
 /// A file of a dataset that is being written.
 pub(crate) struct NewFile {
     name: String,
-    file: Box<dyn OutputFile>,
+    file: Arc<dyn OutputFile>,
 }
 
 impl NewFile {
@@ -91,19 +95,16 @@ impl DatasetWriter {
             manifest::is_file_name,
         )?;
         let previous = draft.previous_commit().map(|bytes| Manifest::parse(&bytes));
-        let generation = match previous {
-            None => {
-                draft.clear_leftovers(&[])?;
-                0
-            }
-            Some(Ok(previous)) => {
-                draft.clear_leftovers(&file_names(&previous))?;
-                previous.generation
-            }
-            // Nobody can read that dataset, but somebody may still want to rescue its files.
-            Some(Err(_)) => newest_generation(&*file_system, folder)?,
+        let (generation, superseded) = match &previous {
+            Some(Ok(previous)) => (previous.generation, file_names(previous)),
+            _ => (0, Vec::new()),
         };
-        Ok(DatasetWriter { file_system, draft, generation: next(generation)?, manifest: None })
+        // Of a dataset whose manifest is unreadable somebody may still want to rescue the files.
+        if !matches!(previous, Some(Err(_))) {
+            draft.clear_leftovers(&superseded)?;
+        }
+        let generation = next(generation.max(newest_generation(&*file_system, folder)?))?;
+        Ok(DatasetWriter { file_system, draft, generation, manifest: None, superseded })
     }
 
     /// Starts a change of the dataset in `folder`: what it holds stays, tables and splits can be
@@ -118,10 +119,12 @@ impl DatasetWriter {
         let draft = FolderDraft::amend(file_system.clone(), folder, name, manifest::is_file_name)?;
         let bytes = draft.previous_commit().unwrap_or_default();
         let mut manifest = Manifest::parse(&bytes).map_err(Error::format(&folder.join(name)))?;
-        draft.clear_leftovers(&file_names(&manifest))?;
-        manifest.generation = next(manifest.generation)?;
-        let generation = manifest.generation;
-        Ok(DatasetWriter { file_system, draft, generation, manifest: Some(manifest) })
+        let superseded = file_names(&manifest);
+        draft.clear_leftovers(&superseded)?;
+        let newest = newest_generation(&*file_system, folder)?;
+        let generation = next(manifest.generation.max(newest))?;
+        manifest.generation = generation;
+        Ok(DatasetWriter { file_system, draft, generation, manifest: Some(manifest), superseded })
     }
 
     /// The folder being written.
@@ -302,7 +305,7 @@ impl DatasetWriter {
         // Names of classes can make it longer than readers accept; nobody shall find that out later.
         Manifest::parse(&text)
             .map_err(Error::format(&self.draft.folder().join(manifest::FILE_NAME)))?;
-        self.draft.publish(&text, &file_names(&manifest))?;
+        self.draft.publish(&text, &file_names(&manifest), &self.superseded)?;
         Ok(manifest)
     }
 
@@ -393,24 +396,6 @@ fn node_of(manifest: &mut Manifest) -> &mut NodeType {
 
 fn no_graph() -> Error {
     Error::request("dataset", "it has no graph yet; write the graph before anything else")
-}
-
-fn next(generation: u64) -> Result<u64> {
-    generation.checked_add(1).ok_or_else(|| {
-        Error::request("dataset", "its generations are used up; build into another folder")
-    })
-}
-
-fn file_names(manifest: &Manifest) -> Vec<String> {
-    manifest.files().map(|file| file.name.clone()).collect()
-}
-
-fn newest_generation(file_system: &dyn FileSystem, folder: &Path) -> Result<u64> {
-    let names = file_system.list(folder)?;
-    let names = names.iter().filter_map(|name| name.to_str());
-    let generation = |name: &str| name.rsplit('.').nth(1).and_then(|text| text.parse().ok());
-    let ours = names.filter(|name| manifest::is_file_name(name));
-    Ok(ours.filter_map(generation).max().unwrap_or(0))
 }
 
 /// Refuses a name that a table of the nodes cannot have.

@@ -157,6 +157,11 @@ impl FaultyFileSystem {
         }
     }
 
+    fn remembered(&self, path: &Path, file: Box<dyn OutputFile>) -> Box<dyn OutputFile> {
+        let number = self.lock().memory.create(path);
+        Box::new(FaultyFile { disk: self.clone(), file, number })
+    }
+
     fn remember(&self, change: impl FnOnce(&mut DiskMemory)) {
         change(&mut self.lock().memory);
     }
@@ -178,8 +183,14 @@ impl FileSystem for FaultyFileSystem {
     fn create(&self, path: &Path) -> Result<Box<dyn OutputFile>> {
         self.perform(path, || {
             let file = RealFileSystem.create(path)?;
-            let number = self.lock().memory.create(path);
-            Ok(Box::new(FaultyFile { disk: self.clone(), file, number }) as Box<dyn OutputFile>)
+            Ok(self.remembered(path, file))
+        })
+    }
+
+    fn create_new(&self, path: &Path) -> Result<Box<dyn OutputFile>> {
+        self.perform(path, || {
+            let file = RealFileSystem.create_new(path)?;
+            Ok(self.remembered(path, file))
         })
     }
 
@@ -225,8 +236,8 @@ impl FileSystem for FaultyFileSystem {
         self.perform(path, || RealFileSystem.exists(path))
     }
 
-    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
-        self.perform(path, || RealFileSystem.read(path))
+    fn read(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>> {
+        self.perform(path, || RealFileSystem.read(path, longest))
     }
 }
 
@@ -292,6 +303,10 @@ impl OutputFile for FaultyFile {
 
     fn try_lock(&self) -> Result<bool> {
         self.disk.perform(self.path(), || self.file.try_lock())
+    }
+
+    fn length(&self) -> Result<u64> {
+        self.disk.perform(self.path(), || self.file.length())
     }
 
     fn same_file_at(&self, path: &Path) -> Result<bool> {

@@ -10,12 +10,15 @@ use serde::{Deserialize, Serialize};
 
 use super::DeviceProfile;
 use crate::error::Result;
-use crate::write::{FileDraft, RealFileSystem};
+use crate::write::{FileDraft, FileSystem, RealFileSystem};
 
 /// Raised when what is measured changes.
 const VERSION: u32 = 2;
 /// Disks change with age, drivers and neighbours.
 const SECONDS_TRUSTED: u64 = 90 * 24 * 3600;
+
+/// A profile has some hundred bytes.
+const LONGEST: u64 = 1 << 16;
 
 #[derive(Serialize, Deserialize)]
 struct Kept {
@@ -36,7 +39,7 @@ pub(super) fn store(path: &Path, profile: &DeviceProfile) {
 
 fn load_from(folder: &Path, path: &Path) -> Option<DeviceProfile> {
     let device = device_of(path)?;
-    let text = std::fs::read(folder.join(file_name(&device))).ok()?;
+    let text = RealFileSystem.read(&folder.join(file_name(&device)), LONGEST).ok()??;
     let Kept { version, profile } = serde_json::from_slice(&text).ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // One from the future was measured by another clock: nobody knows how old it is.

@@ -5,7 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::staging::Staging;
+use super::draft_file::{DraftFile, clear_drafts};
+use super::journal::Journal;
 use super::{FileSystem, OutputFile};
 use crate::error::{Error, Result};
 
@@ -15,7 +16,8 @@ use crate::error::{Error, Result};
 #[derive(Debug)]
 pub struct FileDraft {
     file_system: Arc<dyn FileSystem>,
-    staging: Staging,
+    draft: DraftFile,
+    journal: Journal,
     overwrite: bool,
 }
 
@@ -28,39 +30,51 @@ impl FileDraft {
         let not_plain = || Error::NotAPlainName { name: target.display().to_string() };
         let name = target.file_name().ok_or_else(not_plain)?;
         refuse_devices(target)?;
-        let staging = Staging::acquire(file_system.clone(), folder_of(target), name)?;
-        let draft = Self { file_system, staging, overwrite };
-        draft.check_target()?;
-        Ok(draft)
+        let journal = Journal::acquire(file_system.clone(), folder_of(target), name)?;
+        clear_drafts(&*file_system, &journal)?;
+        journal.settle();
+        check_target(&*file_system, &journal, overwrite)?;
+        let draft = DraftFile::create(file_system.clone(), &journal)?;
+        Ok(Self { file_system, draft, journal, overwrite })
     }
 
     /// The file to fill. It is empty at first.
     pub fn file(&self) -> &dyn OutputFile {
-        self.staging.file()
+        self.draft.file()
     }
 
     /// Makes the draft durable, then visible under its name.
     ///
     /// When this fails the target is still the old one, or, if only the last sync failed, the new
-    /// one complete but perhaps not durable yet.
+    /// one complete but perhaps not durable yet. Fails with [`Error::Displaced`] if somebody removed
+    /// what belongs to this draft, so that another writer may be at work on the same target.
     pub fn publish(mut self) -> Result<()> {
-        self.staging.file().sync()?;
-        self.check_target()?;
-        self.staging.rename_to_target()?;
-        self.file_system.sync_dir(folder_of(self.staging.target()))?;
+        self.draft.file().sync()?;
+        check_target(&*self.file_system, &self.journal, self.overwrite)?;
+        self.draft.publish(&self.journal)?;
+        self.file_system.sync_dir(folder_of(self.journal.target()))?;
+        self.draft.check_published(self.journal.target())?;
         // Only a courtesy to the page cache: the file is published whether or not it works.
-        let _ = self.staging.file().drop_pages();
+        let _ = self.draft.file().drop_pages();
         Ok(())
     }
+}
 
-    /// Refuses an existing target. Asked under the lock, where no other draft can publish.
-    fn check_target(&self) -> Result<()> {
-        let target = self.staging.target();
-        if !self.overwrite && self.file_system.exists(target)? {
-            return Err(Error::Exists { path: target.to_path_buf() });
+impl Drop for FileDraft {
+    fn drop(&mut self) {
+        if !self.draft.clear() {
+            self.journal.leave();
         }
-        Ok(())
     }
+}
+
+/// Refuses an existing target. Asked under the lock, where no other draft can publish.
+fn check_target(file_system: &dyn FileSystem, journal: &Journal, overwrite: bool) -> Result<()> {
+    let target = journal.target();
+    if !overwrite && file_system.exists(target)? {
+        return Err(Error::Exists { path: target.to_path_buf() });
+    }
+    Ok(())
 }
 
 /// A rename would put a file in the place of a pipe or a device, such as `/dev/stdout`, which others go on using.

@@ -7,13 +7,17 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::draft_file::{DraftFile, clear_drafts, is_draft_name};
+use super::journal::{Journal, journal_name};
 use super::new_folders::NewFolders;
-use super::staging::{Staging, partial_name};
 use super::{FileSystem, OutputFile};
 use crate::error::{Error, Result};
 
 /// A folder takes part in a race to create and remove it; so many rounds mean it is busy.
 const ATTEMPTS: usize = 100;
+
+/// A commit names files; nothing longer is read of it, and whoever parses it refuses more.
+const LONGEST_COMMIT: u64 = (16 << 20) + 1;
 
 /// A new state of a folder that becomes valid when published, and vanishes when dropped before.
 ///
@@ -27,18 +31,28 @@ pub struct FolderDraft {
     commit_name: String,
     is_ours: fn(&str) -> bool,
     previous_commit: Option<Vec<u8>>,
-    /// Names created by this draft, to be removed unless it commits.
-    created: Mutex<Vec<String>>,
+    /// What this draft created, to be removed unless it commits.
+    created: Mutex<Vec<Created>>,
     // Declared in the order they are given up: the lock goes before the folder that holds it.
-    staging: Staging,
+    journal: Journal,
     new_folders: NewFolders,
+}
+
+/// A name that the draft gave to a file.
+#[derive(Debug)]
+struct Created {
+    name: String,
+    /// The file, open as long as the draft lives so that nothing else can be taken for it; None if its creation failed, or
+    /// was reported as failed.
+    file: Option<Arc<dyn OutputFile>>,
 }
 
 impl FolderDraft {
     /// Starts a new state of `folder`, which is created if missing.
     ///
-    /// `commit_name` is the file that makes a state valid ("dataset.json"), and `is_ours` tells
-    /// which names the draft may create and clear away; files of other names are never touched.
+    /// `commit_name` is the file that makes a state valid ("dataset.json"), and `is_ours` says
+    /// which names the draft may create and clear away; files of other names are never touched, nor
+    /// are files of such names that no draft recorded and no superseded state named.
     /// Fails with [`Error::Busy`] while another draft lives, and with [`Error::Exists`] if a state
     /// was committed before and `overwrite` is false.
     pub fn begin(
@@ -76,7 +90,7 @@ impl FolderDraft {
         let draft = Self::lock(file_system, folder, commit_name, is_ours, new_folders)?;
         if draft.previous_commit.is_none() {
             let missing = std::io::ErrorKind::NotFound.into();
-            return Err(Error::io("open", draft.staging.target(), missing));
+            return Err(Error::io("open", draft.journal.target(), missing));
         }
         Ok(draft)
     }
@@ -88,13 +102,13 @@ impl FolderDraft {
         is_ours: fn(&str) -> bool,
         new_folders: NewFolders,
     ) -> Result<Self> {
-        let staging = Staging::acquire(file_system.clone(), folder, OsStr::new(commit_name))
+        let journal = Journal::acquire(file_system.clone(), folder, OsStr::new(commit_name))
             .map_err(|error| match error {
                 // People know the folder, not the file inside that stands for it.
                 Error::Busy { .. } => Error::Busy { path: folder.to_path_buf() },
                 other => other,
             })?;
-        let previous_commit = file_system.read(staging.target())?;
+        let previous_commit = file_system.read(journal.target(), LONGEST_COMMIT)?;
         Ok(Self {
             file_system,
             folder: folder.to_path_buf(),
@@ -102,7 +116,7 @@ impl FolderDraft {
             is_ours,
             previous_commit,
             created: Mutex::default(),
-            staging,
+            journal,
             new_folders,
         })
     }
@@ -117,24 +131,29 @@ impl FolderDraft {
         self.previous_commit.clone()
     }
 
-    /// Removes what crashed builds and earlier states left: every file that is ours, is not in
-    /// `keep` and was not created by this draft.
+    /// Removes what crashed builds left: every file that one of them recorded and that is not in
+    /// `keep`. Files that merely look like ours stay.
     pub fn clear_leftovers(&self, keep: &[String]) -> Result<()> {
-        let created = self.created().clone();
-        let leftovers = self.leftovers(|name| keep.contains(name) || created.contains(name))?;
-        if leftovers.is_empty() {
-            return Ok(());
+        let recorded = self.journal.leftovers();
+        let leftovers: Vec<_> = recorded
+            .iter()
+            .filter(|name| self.is_clearable(name) && !keep.contains(name))
+            .collect();
+        if !recorded.is_empty() {
+            // The commit we read may have been renamed by a process that died before its sync. Should
+            // the power fail now, the one before would be back and want the files removed here.
+            self.file_system.sync_dir(&self.folder)?;
+            clear_drafts(&*self.file_system, &self.journal)?;
         }
-        // The commit we read may have been renamed by a process that died before its sync. Should
-        // the power fail now, the one before would be back and want the files removed here.
-        self.file_system.sync_dir(&self.folder)?;
-        self.remove_all(&leftovers)
+        self.remove_all(leftovers.into_iter())?;
+        self.journal.settle();
+        Ok(())
     }
 
     /// Creates a file of the new state. The caller fills and syncs it before publishing.
     ///
     /// Refuses a name that is not a plain file name, is not ours or exists already.
-    pub fn create(&self, name: &str) -> Result<Box<dyn OutputFile>> {
+    pub fn create(&self, name: &str) -> Result<Arc<dyn OutputFile>> {
         check_plain(name)?;
         if self.is_reserved(name) {
             return Err(Error::NotAPlainName { name: name.to_owned() });
@@ -146,74 +165,130 @@ impl FolderDraft {
         if self.file_system.exists(&path)? {
             return Err(Error::Exists { path });
         }
-        // Noted first: a creation that fails half-way is then cleaned up as well.
-        self.created().push(name.to_owned());
-        self.file_system.create(&path)
+        self.journal.record(&[name])?;
+        let created: Result<Arc<dyn OutputFile>> =
+            self.file_system.create_new(&path).map(Arc::from);
+        if !matches!(created, Err(Error::Exists { .. })) {
+            let file = created.as_ref().ok().cloned();
+            self.created().push(Created { name: name.to_owned(), file });
+        }
+        created
     }
 
     /// Removes a file that this draft created and no longer needs; other names are left alone.
     pub fn remove(&self, name: &str) -> Result<()> {
-        if !self.created().iter().any(|created| created == name) {
+        let mut created = self.created();
+        let Some(at) = created.iter().position(|created| created.name == name) else {
             return Ok(());
-        }
-        self.file_system.remove(&self.folder.join(name))?;
-        self.created().retain(|created| created != name);
+        };
+        self.remove_created(&created[at])?;
+        created.remove(at);
         Ok(())
     }
 
     /// Makes the new state valid: `commit` becomes the content of the commit file.
     ///
-    /// Every file the commit refers to must be synced already and listed in `keep`; our other
-    /// files are removed afterwards. That they could not be is no failure, because the next draft
-    /// clears them. When this fails the old state is still valid, or, if only the last sync
-    /// failed, the new one is but perhaps not durably yet, and the files of both are kept.
-    pub fn publish(mut self, commit: &[u8], keep: &[String]) -> Result<()> {
-        self.staging.file().write_all_at(0, commit)?;
-        self.staging.file().sync()?;
+    /// Every file the commit refers to must be synced already and listed in `keep`. Afterwards the
+    /// files in `superseded`, those of the state before, are removed unless they are kept. That they
+    /// could not be is no failure, because the next draft clears them. When this fails the old state
+    /// is still valid, or, if only the last steps failed, the new one is but perhaps not durably yet,
+    /// and the files of both are kept. Fails with [`Error::Displaced`] if somebody removed or replaced
+    /// what this draft wrote.
+    pub fn publish(mut self, commit: &[u8], keep: &[String], superseded: &[String]) -> Result<()> {
+        let mut draft = DraftFile::create(self.file_system.clone(), &self.journal)?;
+        let published = self.publish_draft(&mut draft, commit, keep, superseded);
+        if !draft.clear() {
+            self.journal.leave();
+        }
+        published
+    }
+
+    fn publish_draft(
+        &mut self,
+        draft: &mut DraftFile,
+        commit: &[u8],
+        keep: &[String],
+        superseded: &[String],
+    ) -> Result<()> {
+        draft.file().write_all_at(0, commit)?;
+        draft.file().sync()?;
+        let goes = |name: &&String| self.is_clearable(name) && !keep.contains(name);
+        let superseded: Vec<_> = superseded.iter().filter(goes).cloned().collect();
+        if !superseded.is_empty() {
+            self.journal.record(&superseded)?;
+        }
         // The names that the commit refers to must last before the commit does.
         self.file_system.sync_dir(&self.folder)?;
         self.new_folders.sync()?;
-        self.staging.rename_to_target()?;
+        self.check_created()?;
+        let renamed = draft.publish(&self.journal);
+        if renamed.is_err() && !draft.is_published() {
+            return renamed;
+        }
+        // From here on the files belong to the state, whatever else fails, and those of the one before are leftovers.
         self.new_folders.keep();
-        self.created().clear();
-        self.file_system.sync_dir(&self.folder)?;
-        let _ = self.clear_superseded(commit, keep);
+        self.journal.leave();
+        let outcome = renamed.and_then(|()| {
+            self.file_system.sync_dir(&self.folder)?;
+            self.check_created()?;
+            draft.check_published(self.journal.target())
+        });
+        let created = std::mem::take(&mut *self.created());
+        outcome?;
+        let mut unwanted = created.iter().filter(|created| !keep.contains(&created.name));
+        // What earlier writers left is known to be named by this state, or was spared by intent.
+        self.journal.settle();
+        let removed = unwanted.try_for_each(|created| self.remove_created(created));
+        if removed.and_then(|()| self.remove_all(superseded.iter())).is_err() {
+            self.journal.leave();
+        }
         Ok(())
     }
 
-    /// Removes what the commit just made does not need.
-    fn clear_superseded(&self, commit: &[u8], keep: &[String]) -> Result<()> {
-        if self.leftovers(|name| keep.contains(name))?.is_empty() {
-            return Ok(());
+    /// Fails unless every file of this draft is still where it was created.
+    fn check_created(&self) -> Result<()> {
+        self.journal.check()?;
+        for Created { name, file } in self.created().iter() {
+            let path = self.folder.join(name);
+            if let Some(file) = file
+                && !file.same_file_at(&path)?
+            {
+                return Err(Error::Displaced { path });
+            }
         }
-        // The rename gave the lock away. Another draft may be creating files already, or may even
-        // have committed: then our list of files to keep is out of date, and clearing is its job.
-        let name = OsStr::new(&self.commit_name);
-        let _lock = Staging::acquire(self.file_system.clone(), &self.folder, name)?;
-        if self.file_system.read(self.staging.target())?.as_deref() != Some(commit) {
-            return Ok(());
-        }
-        self.remove_all(&self.leftovers(|name| keep.contains(name))?)
+        Ok(())
     }
 
-    fn leftovers(&self, is_kept: impl Fn(&String) -> bool) -> Result<Vec<String>> {
-        let names = self.file_system.list(&self.folder)?;
-        // A name that is not text is not ours.
-        let names = names.into_iter().filter_map(|name| name.into_string().ok());
-        Ok(names
-            .filter(|name| (self.is_ours)(name) && !self.is_reserved(name) && !is_kept(name))
-            .collect())
+    /// Removes a file of ours and no other of that name.
+    fn remove_created(&self, created: &Created) -> Result<()> {
+        let path = self.folder.join(&created.name);
+        match &created.file {
+            Some(file) if file.same_file_at(&path)? => self.file_system.remove(&path),
+            Some(_) => Ok(()),
+            None if self.file_system.exists(&path)? => {
+                // Perhaps ours and perhaps not. It is in the journal, and the next draft will have the lock.
+                self.journal.leave();
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 
-    fn remove_all(&self, names: &[String]) -> Result<()> {
-        names.iter().try_for_each(|name| self.file_system.remove(&self.folder.join(name)))
+    fn remove_all<'n>(&self, mut names: impl Iterator<Item = &'n String>) -> Result<()> {
+        names.try_for_each(|name| self.file_system.remove(&self.folder.join(name)))
+    }
+
+    /// Whether a recorded name may be removed; drafts of the commit are cleared apart.
+    fn is_clearable(&self, name: &str) -> bool {
+        super::is_plain(name) && (self.is_ours)(name) && !self.is_reserved(name)
     }
 
     fn is_reserved(&self, name: &str) -> bool {
-        name == self.commit_name || OsStr::new(name) == partial_name(OsStr::new(&self.commit_name))
+        let journal = journal_name(OsStr::new(&self.commit_name));
+        name == self.commit_name || OsStr::new(name) == journal || is_draft_name(name)
     }
 
-    fn created(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+    fn created(&self) -> std::sync::MutexGuard<'_, Vec<Created>> {
         // A list of names is whole after any panic.
         self.created.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -221,14 +296,16 @@ impl FolderDraft {
 
 impl Drop for FolderDraft {
     fn drop(&mut self) {
-        for name in self.created().drain(..) {
-            // Nobody is left to tell; the next draft clears what cannot be removed.
-            let _ = self.file_system.remove(&self.folder.join(name));
+        for created in std::mem::take(&mut *self.created()) {
+            // The next draft clears what cannot be removed.
+            if self.remove_created(&created).is_err() {
+                self.journal.leave();
+            }
         }
     }
 }
 
 fn check_plain(name: &str) -> Result<()> {
-    let plain = !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0']);
-    if plain { Ok(()) } else { Err(Error::NotAPlainName { name: name.to_owned() }) }
+    let named = || Error::NotAPlainName { name: name.to_owned() };
+    if super::is_plain(name) { Ok(()) } else { Err(named()) }
 }

@@ -4,11 +4,12 @@
 //! that touches the disk goes through [`FileSystem`], so that tests can make any operation fail;
 //! nothing here knows what is written.
 
+mod draft_file;
 mod file_draft;
 mod folder_draft;
+mod journal;
 mod new_folders;
 mod real;
-mod staging;
 
 pub use file_draft::FileDraft;
 pub use folder_draft::FolderDraft;
@@ -30,6 +31,9 @@ pub trait FileSystem: Send + Sync + Debug {
     ///
     /// Keeping is what lets a writer take the lock first and empty the file afterwards.
     fn create(&self, path: &Path) -> Result<Box<dyn OutputFile>>;
+
+    /// Creates a file for reading and writing; a name that is taken is an error.
+    fn create_new(&self, path: &Path) -> Result<Box<dyn OutputFile>>;
 
     /// Makes an empty file without a name, which vanishes with its handle.
     ///
@@ -57,8 +61,8 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Whether anything has this name.
     fn exists(&self, path: &Path) -> Result<bool>;
 
-    /// The content of a small file, or None if there is none.
-    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>>;
+    /// The first `longest` bytes of a regular file, or None if there is none.
+    fn read(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>>;
 }
 
 /// A file that has its name for as short a time as can be.
@@ -66,10 +70,10 @@ fn named_scratch<F: FileSystem + ?Sized>(
     file_system: &F,
     path: &Path,
 ) -> Result<Box<dyn OutputFile>> {
-    let made = file_system.create(path).and_then(|file| {
+    // A writer that was killed between the two steps below may have left something.
+    let made = file_system.remove(path).and_then(|()| {
+        let file = file_system.create_new(path)?;
         file_system.remove(path)?;
-        // Somebody who was killed between the two steps above may have left something.
-        file.set_len(0)?;
         Ok(file)
     });
     if made.is_err() {
@@ -107,6 +111,14 @@ pub trait OutputFile: Send + Sync + Debug {
     /// handle holds it.
     fn try_lock(&self) -> Result<bool>;
 
-    /// Whether `path` names this very file now.
+    /// How long the file is.
+    fn length(&self) -> Result<u64>;
+
+    /// Whether `path` names this very file now. Systems that cannot tell files apart answer yes.
     fn same_file_at(&self, path: &Path) -> Result<bool>;
+}
+
+/// Whether a name stays inside its folder and fits a line.
+fn is_plain(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\\', '\0', '\n'])
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FileSystem, OutputFile};
 use crate::error::{Error, Result};
-use crate::read::fill_at;
+use crate::read::{Opened, fill_at};
 
 /// The file system of the machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +27,17 @@ impl FileSystem for RealFileSystem {
         // A planted link must not make us empty some file elsewhere.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
-        let file = options.open(path).map_err(|source| Error::io("create", path, source))?;
-        Ok(Box::new(RealFile { file, path: path.to_path_buf() }))
+        created(&options, path)
+    }
+
+    fn create_new(&self, path: &Path) -> Result<Box<dyn OutputFile>> {
+        let created = created(OpenOptions::new().read(true).write(true).create_new(true), path);
+        created.map_err(|error| match error {
+            Error::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+                Error::Exists { path: path.to_path_buf() }
+            }
+            other => other,
+        })
     }
 
     #[cfg(target_os = "linux")]
@@ -96,13 +105,21 @@ impl FileSystem for RealFileSystem {
         }
     }
 
-    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>> {
-        match std::fs::read(path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(Error::io("read", path, source)),
-        }
+    fn read(&self, path: &Path, longest: u64) -> Result<Option<Vec<u8>>> {
+        let opened = match Opened::open(path) {
+            Err(error) if error.is_not_found() => return Ok(None),
+            outcome => outcome?,
+        };
+        let mut bytes = vec![0; opened.length.min(longest) as usize];
+        let filled = fill_at(&opened.file, 0, &mut bytes);
+        bytes.truncate(filled.map_err(|source| Error::io("read", path, source))?);
+        Ok(Some(bytes))
     }
+}
+
+fn created(options: &OpenOptions, path: &Path) -> Result<Box<dyn OutputFile>> {
+    let file = options.open(path).map_err(|source| Error::io("create", path, source))?;
+    Ok(Box::new(RealFile { file, path: path.to_path_buf() }))
 }
 
 fn missing_is_fine(outcome: io::Result<()>) -> io::Result<()> {
@@ -214,6 +231,11 @@ impl OutputFile for RealFile {
         }
     }
 
+    fn length(&self) -> Result<u64> {
+        let metadata = self.file.metadata();
+        Ok(metadata.map_err(|source| Error::io("examine", &self.path, source))?.len())
+    }
+
     fn same_file_at(&self, path: &Path) -> Result<bool> {
         #[cfg(unix)]
         {
@@ -231,13 +253,6 @@ impl OutputFile for RealFile {
             let _ = path;
             Ok(true)
         }
-    }
-}
-
-impl RealFile {
-    fn length(&self) -> Result<u64> {
-        let metadata = self.file.metadata();
-        Ok(metadata.map_err(|source| Error::io("examine", &self.path, source))?.len())
     }
 }
 
@@ -269,7 +284,7 @@ mod tests {
         file.start_write_back(5..5).unwrap();
         file.sync().unwrap();
         file.drop_pages().unwrap();
-        assert_eq!(RealFileSystem.read(&path).unwrap().unwrap(), b"hell\0world");
+        assert_eq!(RealFileSystem.read(&path, 99).unwrap().unwrap(), b"hell\0world");
     }
 
     #[test]
@@ -297,7 +312,7 @@ mod tests {
         RealFileSystem.remove_dir(folder.path()).unwrap();
         assert!(RealFileSystem.exists(&path).unwrap());
         assert_eq!(RealFileSystem.list(folder.path()).unwrap(), ["x"]);
-        assert_eq!(RealFileSystem.read(&folder.path().join("y")).unwrap(), None);
+        assert_eq!(RealFileSystem.read(&folder.path().join("y"), 1).unwrap(), None);
     }
 
     #[cfg(target_os = "linux")]
@@ -326,6 +341,21 @@ mod tests {
             assert!(RealFileSystem.list(folder.path()).unwrap().is_empty());
         }
         assert!(RealFileSystem.scratch(&folder.path().join("missing").join("x")).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_and_huge_files_are_not_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, huge) = (folder.path().join("pipe"), folder.path().join("huge"));
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
+        for path in [pipe.as_path(), folder.path(), Path::new("/dev/zero")] {
+            let error = RealFileSystem.read(path, 10).unwrap_err().to_string();
+            assert!(error.contains("not a regular file"), "{error}");
+        }
+        File::create(&huge).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(RealFileSystem.read(&huge, 10).unwrap().unwrap(), [0; 10]);
     }
 
     #[cfg(unix)]

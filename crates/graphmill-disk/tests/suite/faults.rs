@@ -7,6 +7,9 @@ use std::sync::Arc;
 use graphmill_disk::faults::{Fault, FaultyFileSystem};
 use graphmill_disk::{Error, FileDraft, FileSystem, FolderDraft, RealFileSystem, Result};
 
+/// What is left to do of a build that is half done.
+type Rest = Box<dyn FnOnce() -> Result<()> + Send>;
+
 /// One thing that is built and what must hold of it whatever happened.
 trait Build: Send + Sync {
     /// Prepares what was there before, if anything was.
@@ -17,6 +20,8 @@ trait Build: Send + Sync {
     fn generation(&self, root: &Path) -> u64;
     /// The names below `root` after a build of this generation that went well.
     fn expected_names(&self, generation: u64) -> Vec<PathBuf>;
+    /// Begins to write another state and returns how it ends.
+    fn start(&self, disk: Arc<dyn FileSystem>, root: &Path, generation: u64) -> Result<Rest>;
     /// The name of the hidden file that is the lock.
     fn staging(&self) -> &'static str;
     /// The generation that `prepare` leaves.
@@ -55,7 +60,16 @@ impl Build for LoneFile {
 
     fn generation(&self, root: &Path) -> u64 {
         let Ok(found) = std::fs::read(root.join("x")) else { return 0 };
-        (1..10).find(|generation| content("x", *generation) == found).expect("x is incomplete")
+        (1..20).find(|generation| content("x", *generation) == found).expect("x is incomplete")
+    }
+
+    fn start(&self, disk: Arc<dyn FileSystem>, root: &Path, generation: u64) -> Result<Rest> {
+        let draft = FileDraft::begin(disk, &root.join("x"), true)?;
+        draft.file().write_all_at(0, &content("x", generation)[..700])?;
+        Ok(Box::new(move || {
+            write(draft.file(), &content("x", generation))?;
+            draft.publish()
+        }))
     }
 
     fn expected_names(&self, generation: u64) -> Vec<PathBuf> {
@@ -77,6 +91,9 @@ fn is_ours(name: &str) -> bool {
     PARTS.iter().any(|part| name.strip_prefix(part).is_some_and(|rest| rest.starts_with('.')))
 }
 
+/// Files of strangers, one of them with a name as ours have.
+const FOREIGN: [&str; 2] = ["notes.txt", "a.7"];
+
 struct Dataset {
     folder: &'static str,
     first: u64,
@@ -84,7 +101,8 @@ struct Dataset {
 
 impl Dataset {
     fn names(generation: u64) -> Vec<String> {
-        PARTS.iter().map(|part| format!("{part}.{generation}")).collect()
+        // Two states can have the same names of files and different contents.
+        PARTS.iter().map(|part| format!("{part}.{}", generation % 8)).collect()
     }
 }
 
@@ -100,9 +118,13 @@ impl Build for Dataset {
         }
         std::fs::write(folder.join("commit"), content("commit", self.first)).unwrap();
         // A crashed build and a stranger were here before.
-        std::fs::write(folder.join(format!("a.{}", self.first + 1)), b"leftover").unwrap();
-        std::fs::write(folder.join(".commit.partial"), b"leftover").unwrap();
-        std::fs::write(folder.join("notes.txt"), b"mine").unwrap();
+        let leftover = format!("a.{}", self.first + 1);
+        std::fs::write(folder.join(&leftover), b"leftover").unwrap();
+        let journal = format!("graphmill draft 1\n{leftover}\nnotes.txt\n../x\na.7");
+        std::fs::write(folder.join(".commit.partial"), journal).unwrap();
+        for name in FOREIGN {
+            std::fs::write(folder.join(name), b"mine").unwrap();
+        }
     }
 
     fn build(&self, disk: Arc<dyn FileSystem>, root: &Path) -> Result<()> {
@@ -117,16 +139,18 @@ impl Build for Dataset {
             file.sync()?;
             file.drop_pages()?;
         }
-        draft.publish(&content("commit", current + 1), &names)
+        draft.publish(&content("commit", current + 1), &names, &Self::names(current))
     }
 
     fn generation(&self, root: &Path) -> u64 {
         let folder = root.join(self.folder);
         if self.first > 0 {
-            assert_eq!(std::fs::read(folder.join("notes.txt")).unwrap(), b"mine");
+            for name in FOREIGN {
+                assert_eq!(std::fs::read(folder.join(name)).unwrap(), b"mine");
+            }
         }
         let Ok(commit) = std::fs::read(folder.join("commit")) else { return 0 };
-        let generation = (1..10)
+        let generation = (1..20)
             .find(|generation| content("commit", *generation) == commit)
             .expect("the commit is incomplete");
         for name in Self::names(generation) {
@@ -136,13 +160,25 @@ impl Build for Dataset {
         generation
     }
 
+    fn start(&self, disk: Arc<dyn FileSystem>, root: &Path, generation: u64) -> Result<Rest> {
+        let draft = FolderDraft::begin(disk, &root.join(self.folder), "commit", true, is_ours)?;
+        let names = Self::names(generation);
+        let first = draft.create(&names[0])?;
+        first.write_all_at(0, &content(&names[0], generation)[..700])?;
+        Ok(Box::new(move || {
+            write(&*first, &content(&names[0], generation))?;
+            write(&*draft.create(&names[1])?, &content(&names[1], generation))?;
+            draft.publish(&content("commit", generation), &names, &[])
+        }))
+    }
+
     fn expected_names(&self, generation: u64) -> Vec<PathBuf> {
         let mut expected: Vec<PathBuf> = if generation == 0 {
             vec![]
         } else {
             let folders = Path::new(self.folder).ancestors().filter(|path| *path != Path::new(""));
             let inside = Self::names(generation).into_iter().chain(["commit".to_owned()]);
-            let foreign = (self.first > 0).then(|| "notes.txt".to_owned());
+            let foreign = FOREIGN.map(str::to_owned).into_iter().filter(|_| self.first > 0);
             folders
                 .map(Path::to_path_buf)
                 .chain(inside.chain(foreign).map(|name| Path::new(self.folder).join(name)))
@@ -258,8 +294,8 @@ fn a_failed_build_cleans_up_after_itself() {
             }
             assert!(added.is_empty(), "operation {number} left {added:?}");
         }
-        // To take the lock, and to look whether the name is still that of the locked file.
-        assert!(without_lock <= 2, "{without_lock} failures left the staging file");
+        // To take the lock, to look whether the name is still that of the locked file, and to read what it holds.
+        assert!(without_lock <= 4, "{without_lock} failures left the staging file");
     }
 }
 
@@ -286,8 +322,7 @@ fn a_power_loss_at_any_operation_leaves_the_old_or_the_new_state() {
     }
 }
 
-/// The lock may be won on a file that was published in the meantime, and it is free again between
-/// the commit and the clearing of what it superseded.
+/// The lock may be won on a file that has lost its name in the meantime.
 #[test]
 fn another_writer_between_any_two_operations_harms_nothing() {
     for build in builds() {
@@ -316,6 +351,59 @@ fn another_writer_between_any_two_operations_harms_nothing() {
             outcomes[usize::from(theirs.is_ok())] += 1;
         }
         assert!(outcomes[0] > 0 && outcomes[1] > 0, "busy and free: {outcomes:?}");
+    }
+}
+
+/// `rm -rf` and a second build, while the first one runs: the names are the same, the files are not.
+#[test]
+fn a_build_whose_files_are_removed_under_it_publishes_nothing_of_another_one() {
+    for build in builds() {
+        let (ours, theirs) = (build.first() + 1, build.first() + 9);
+        let operations = count_operations(&*build);
+        let mut displaced = 0;
+        for number in 0..operations {
+            let (root, disk) = prepared(&*build);
+            let (visitor, path) = (build.clone(), root.path().to_path_buf());
+            let (sender, receiver) = std::sync::mpsc::channel();
+            disk.visit(number, move || {
+                remove_all(&path);
+                sender.send(visitor.start(Arc::new(RealFileSystem), &path, theirs)).unwrap();
+            });
+            let outcome = build.build(Arc::new(disk), root.path());
+            let rest = receiver.recv().unwrap();
+            // Whatever is visible is complete.
+            let seen = build.generation(root.path());
+            assert!([0, ours].contains(&seen), "operation {number}: {seen}");
+            match &outcome {
+                // Only what happens after the last look can take from us what we published.
+                Ok(()) => assert!(seen == ours || number + 6 >= operations, "operation {number}"),
+                Err(Error::Displaced { .. } | Error::Exists { .. } | Error::Busy { .. }) => {}
+                Err(Error::Io { source, .. }) => {
+                    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+                }
+                Err(other) => panic!("operation {number}: {other}"),
+            }
+            displaced += usize::from(matches!(outcome, Err(Error::Displaced { .. })));
+            match rest.and_then(|rest| rest()) {
+                Ok(()) => assert_eq!(build.generation(root.path()), theirs),
+                // We had looked whose lock it was, and then removed theirs.
+                Err(Error::Displaced { .. }) => assert_eq!(build.generation(root.path()), seen),
+                Err(other) => panic!("operation {number}: {other}"),
+            }
+        }
+        assert!(displaced > 4, "{displaced}");
+    }
+}
+
+fn remove_all(root: &Path) {
+    for name in names_below(root).iter().rev() {
+        let path = root.join(name);
+        if path.is_dir() {
+            // A folder with a stranger's file stays.
+            let _ = std::fs::remove_dir(path);
+        } else if !FOREIGN.iter().any(|foreign| name.ends_with(foreign)) {
+            std::fs::remove_file(path).unwrap();
+        }
     }
 }
 

@@ -44,7 +44,7 @@ fn a_state_is_valid_from_its_commit_on_and_replaces_the_one_before() {
     assert_eq!(draft.folder(), folder);
     add(&draft, "part.1");
     assert!(!folder.join("commit").exists());
-    draft.publish(b"one", &keep(&["part.1"])).unwrap();
+    draft.publish(b"one", &keep(&["part.1"]), &[]).unwrap();
     assert_eq!(names(&folder), ["commit", "part.1"]);
 
     std::fs::write(folder.join("notes.txt"), b"mine").unwrap();
@@ -52,7 +52,7 @@ fn a_state_is_valid_from_its_commit_on_and_replaces_the_one_before() {
     assert_eq!(draft.previous_commit().unwrap(), b"one");
     add(&draft, "part.2");
     assert_eq!(std::fs::read(folder.join("commit")).unwrap(), b"one");
-    draft.publish(b"two", &keep(&["part.2"])).unwrap();
+    draft.publish(b"two", &keep(&["part.2"]), &keep(&["part.1", "notes.txt"])).unwrap();
     assert_eq!(names(&folder), ["commit", "notes.txt", "part.2"]);
     assert_eq!(std::fs::read(folder.join("commit")).unwrap(), b"two");
 }
@@ -65,18 +65,19 @@ fn amending_keeps_the_files_that_are_still_named() {
     assert_eq!(names(root.path()), [""; 0]);
     let draft = begin(root.path(), false).unwrap();
     add(&draft, "part.1");
-    draft.publish(b"one", &keep(&["part.1"])).unwrap();
+    draft.publish(b"one", &keep(&["part.1"]), &[]).unwrap();
 
     let draft = amend(root.path()).unwrap();
     add(&draft, "part.2");
-    draft.publish(b"both", &keep(&["part.1", "part.2"])).unwrap();
+    let both = keep(&["part.1", "part.2"]);
+    draft.publish(b"both", &both, &keep(&["part.1"])).unwrap();
     assert_eq!(names(root.path()), ["commit", "part.1", "part.2"]);
 }
 
 #[test]
 fn a_committed_state_is_kept_unless_overwriting_was_asked() {
     let root = tempfile::tempdir().unwrap();
-    begin(root.path(), false).unwrap().publish(b"one", &[]).unwrap();
+    begin(root.path(), false).unwrap().publish(b"one", &[], &[]).unwrap();
     match begin(root.path(), false) {
         Err(Error::Exists { path }) => assert_eq!(path, root.path()),
         other => panic!("{other:?}"),
@@ -87,7 +88,7 @@ fn a_committed_state_is_kept_unless_overwriting_was_asked() {
 #[test]
 fn a_second_draft_is_told_that_the_folder_is_busy() {
     let root = tempfile::tempdir().unwrap();
-    begin(root.path(), false).unwrap().publish(b"one", &[]).unwrap();
+    begin(root.path(), false).unwrap().publish(b"one", &[], &[]).unwrap();
     let first = begin(root.path(), true).unwrap();
     for second in [begin(root.path(), true), begin(root.path(), false), amend(root.path())] {
         match second {
@@ -114,7 +115,7 @@ fn a_dropped_draft_leaves_what_was_there_and_nothing_else() {
     drop(draft);
     assert_eq!(names(&new), ["notes.txt"]);
 
-    begin(&new, false).unwrap().publish(b"one", &[]).unwrap();
+    begin(&new, false).unwrap().publish(b"one", &[], &[]).unwrap();
     let draft = begin(&new, true).unwrap();
     add(&draft, "part.1");
     drop(draft);
@@ -123,21 +124,37 @@ fn a_dropped_draft_leaves_what_was_there_and_nothing_else() {
 }
 
 #[test]
-fn clearing_spares_what_is_kept_foreign_reserved_or_just_created() {
+fn clearing_takes_what_drafts_recorded_and_nothing_else() {
     let root = tempfile::tempdir().unwrap();
-    for name in ["part.old", "part.kept", "foreign", ".hidden"] {
+    for name in
+        ["part.old", "part.kept", "part.torn", "foreign", ".hidden", ".x.0123456789abcdef.partial"]
+    {
         std::fs::write(root.path().join(name), b"").unwrap();
     }
-    begin(root.path(), false).unwrap().publish(b"one", &keep(&["part.kept", "part.old"])).unwrap();
+    let recorded = "part.old\npart.kept\nforeign\n.hidden\n.x.0123456789abcdef.partial\n../x\ncommit\npart.torn";
+    std::fs::write(root.path().join(".commit.partial"), format!("graphmill draft 1\n{recorded}"))
+        .unwrap();
+    // One that gives up at once leaves the journal to those who clear.
+    drop(begin(root.path(), false).unwrap());
     let draft = begin(root.path(), true).unwrap();
     add(&draft, "part.new");
     draft.clear_leftovers(&keep(&["part.kept"])).unwrap();
-    assert_eq!(
-        names(root.path()),
-        [".commit.partial", ".hidden", "commit", "foreign", "part.kept", "part.new"]
-    );
-    draft.publish(b"two", &keep(&["part.new"])).unwrap();
-    assert_eq!(names(root.path()), [".hidden", "commit", "foreign", "part.new"]);
+    let left = ["foreign", "part.kept", "part.new", "part.torn"];
+    assert_eq!(names(root.path()), [&[".commit.partial", ".hidden"], &left[..]].concat());
+    draft.publish(b"two", &keep(&["part.new"]), &keep(&["part.kept", "foreign"])).unwrap();
+    assert_eq!(names(root.path()), [".hidden", "commit", "foreign", "part.new", "part.torn"]);
+}
+
+#[test]
+fn a_file_that_only_looks_like_ours_is_neither_removed_nor_overwritten() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("part.1"), b"precious").unwrap();
+    let draft = begin(root.path(), false).unwrap();
+    draft.clear_leftovers(&[]).unwrap();
+    assert!(matches!(draft.create("part.1"), Err(Error::Exists { .. })));
+    draft.publish(b"one", &[], &[]).unwrap();
+    assert_eq!(std::fs::read(root.path().join("part.1")).unwrap(), b"precious");
+    assert_eq!(names(root.path()), ["commit", "part.1"]);
 }
 
 #[test]
@@ -167,6 +184,7 @@ fn names_that_could_leave_the_folder_or_hide_in_it_are_refused() {
         "/part",
         "part\\x",
         "part\0",
+        "part\nx",
         "commit",
         ".commit.partial",
     ] {

@@ -106,17 +106,65 @@ fn a_replaced_dataset_stays_valid_until_the_next_generation_is_published() {
 fn leftovers_of_a_crash_are_cleared_and_an_unreadable_manifest_is_only_replaced_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    std::fs::write(folder.join("graph.1.gl"), "half of it").unwrap();
+    let journal = "graphmill draft 1\ngraph.1.gl\n.dataset.json.0123456789abcdef.partial\n";
+    for name in ["graph.1.gl", ".dataset.json.0123456789abcdef.partial"] {
+        std::fs::write(folder.join(name), "half of it").unwrap();
+    }
+    std::fs::write(folder.join(".dataset.json.partial"), journal).unwrap();
     with_graph(folder, false).publish().unwrap();
     published(folder);
+    assert_eq!(names_in(folder), ["dataset.json", "graph.1.gl"]);
 
     std::fs::write(folder.join("dataset.json"), "{").unwrap();
     assert!(DatasetWriter::begin(folder, false).is_err());
     assert!(matches!(DatasetWriter::amend(folder), Err(Error::Format { .. })));
-    let writer = with_graph(folder, true);
-    assert!(folder.join("graph.1.gl").exists());
-    assert_eq!(writer.publish().unwrap().generation, 2);
-    assert_eq!(names_in(folder), ["dataset.json", "graph.2.gl"]);
+    assert_eq!(with_graph(folder, true).publish().unwrap().generation, 2);
+    // What the unreadable manifest named is for its owner to remove.
+    assert_eq!(names_in(folder), ["dataset.json", "graph.1.gl", "graph.2.gl"]);
+}
+
+#[test]
+fn files_that_no_manifest_and_no_journal_names_are_never_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let foreign = ["graph.1.gl", "thesis.3.gd", "x.18446744073709551615.gd"];
+    let check = |more: &[&str]| {
+        let mut expected = [&foreign, more].concat();
+        expected.sort_unstable();
+        assert_eq!(names_in(folder), expected);
+        for name in foreign {
+            assert_eq!(std::fs::read(folder.join(name)).unwrap(), b"years of work");
+        }
+    };
+    foreign.iter().for_each(|name| std::fs::write(folder.join(name), "years of work").unwrap());
+    drop(with_graph(folder, false));
+    check(&[]);
+    with_graph(folder, false).publish().unwrap();
+    check(&["dataset.json", "graph.4.gl"]);
+    with_graph(folder, true).publish().unwrap();
+    check(&["dataset.json", "graph.5.gl"]);
+    let mut writer = DatasetWriter::amend(folder).unwrap();
+    writer.split("train", &[0]).unwrap();
+    writer.publish().unwrap();
+    check(&["dataset.json", "graph.5.gl", "split-train.6.gd"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_manifest_that_is_no_small_file_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dataset.json");
+    std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+    for overwrite in [false, true] {
+        let error = DatasetWriter::begin(folder.path(), overwrite).err().unwrap().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+    std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    assert!(DatasetWriter::begin(folder.path(), false).is_err());
+    assert!(matches!(DatasetWriter::amend(folder.path()), Err(Error::Format { .. })));
+    with_graph(folder.path(), true).publish().unwrap();
+    published(folder.path());
 }
 
 #[test]

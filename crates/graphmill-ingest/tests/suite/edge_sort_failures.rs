@@ -101,6 +101,10 @@ impl FileSystem for SmallDisk {
         let file = RealFileSystem.create(path)?;
         Ok(Box::new(SmallFile { file, left: self.left.clone() }))
     }
+    fn create_new(&self, path: &Path) -> graphmill_disk::Result<Box<dyn OutputFile>> {
+        let file = RealFileSystem.create_new(path)?;
+        Ok(Box::new(SmallFile { file, left: self.left.clone() }))
+    }
     fn rename(&self, from: &Path, to: &Path) -> graphmill_disk::Result<()> {
         RealFileSystem.rename(from, to)
     }
@@ -119,8 +123,8 @@ impl FileSystem for SmallDisk {
     fn exists(&self, path: &Path) -> graphmill_disk::Result<bool> {
         RealFileSystem.exists(path)
     }
-    fn read(&self, path: &Path) -> graphmill_disk::Result<Option<Vec<u8>>> {
-        RealFileSystem.read(path)
+    fn read(&self, path: &Path, longest: u64) -> graphmill_disk::Result<Option<Vec<u8>>> {
+        RealFileSystem.read(path, longest)
     }
 }
 
@@ -156,6 +160,9 @@ impl OutputFile for SmallFile {
     }
     fn try_lock(&self) -> graphmill_disk::Result<bool> {
         self.file.try_lock()
+    }
+    fn length(&self) -> graphmill_disk::Result<u64> {
+        self.file.length()
     }
     fn same_file_at(&self, path: &Path) -> graphmill_disk::Result<bool> {
         self.file.same_file_at(path)
