@@ -5,7 +5,7 @@
 
 use crate::{Error, Graph, NodeIds, Placement, Result, Table};
 use graphmill_disk::{Budget, Pread, ReadAt};
-use graphmill_format::manifest::{self, FileEntry, Manifest};
+use graphmill_format::manifest::{self, EdgeType, FileEntry, Manifest};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +53,7 @@ impl Dataset {
         check_entry(graph.mapped().as_ref(), &edge.graph)?;
         check_count(graph.path(), "number of nodes", graph.num_nodes(), node.count)?;
         check_count(graph.path(), "number of edges", graph.num_edges(), edge.count)?;
+        check_undirected(&graph, edge)?;
         let ids = NodeIds::open(path, &graph, node.ids.as_ref())?;
         let tables = open_tables(path, &node.tables, node.count)?;
         let edge_tables = open_tables(path, &edge.tables, edge.source_rows)?;
@@ -208,6 +209,12 @@ pub(crate) fn check_entry(file: &dyn ReadAt, entry: &FileEntry) -> Result<()> {
     file.read_exact_at(0, &mut start)?;
     let found = manifest::header_checksum(&start);
     check_count(file.path(), "checksum of the header", found.into(), entry.header_crc32c.into())
+}
+
+/// Fails unless manifest and topology agree on whether every edge is stored both ways.
+pub(crate) fn check_undirected(graph: &Graph, edge: &EdgeType) -> Result<()> {
+    let (found, expected) = (graph.layout().undirected, edge.undirected);
+    check_count(graph.path(), "mark of an undirected graph", found.into(), expected.into())
 }
 
 pub(crate) fn check_count(

@@ -1,7 +1,7 @@
 //! Verification of a dataset's folder: the manifest, each file, and that they belong together.
 
 use super::{Report, fault, ids, names, verify_file};
-use crate::dataset::{check_count, check_entry, read_manifest};
+use crate::dataset::{check_count, check_entry, check_undirected, read_manifest};
 use crate::{Error, Graph, NodeIds, Result, Table};
 use graphmill_disk::{Pread, ReadAt};
 use graphmill_format::manifest::{self, FileEntry, Manifest};
@@ -22,7 +22,9 @@ pub(super) fn verify_folder(folder: &Path) -> Result<Report> {
         }
     };
     for entry in manifest.files() {
-        check_file(folder, entry, &mut report)?;
+        let edge = manifest.edge();
+        let source_rows = (entry.name == edge.graph.name).then_some(edge.source_rows);
+        check_file(folder, entry, source_rows, &mut report)?;
     }
     if report.is_sound() {
         check_counts(folder, &manifest, &mut report)?;
@@ -30,7 +32,12 @@ pub(super) fn verify_folder(folder: &Path) -> Result<Report> {
     Ok(report)
 }
 
-fn check_file(folder: &Path, entry: &FileEntry, report: &mut Report) -> Result<()> {
+fn check_file(
+    folder: &Path,
+    entry: &FileEntry,
+    source_rows: Option<u64>,
+    report: &mut Report,
+) -> Result<()> {
     let path = folder.join(&entry.name);
     match Pread::open(&path) {
         Ok(file) => note(check_entry(&file, entry), &path, report)?,
@@ -40,7 +47,7 @@ fn check_file(folder: &Path, entry: &FileEntry, report: &mut Report) -> Result<(
             return Ok(());
         }
     }
-    report.merge(verify_file(&path)?);
+    report.merge(verify_file(&path, source_rows)?);
     Ok(())
 }
 
@@ -57,6 +64,7 @@ fn check_counts(folder: &Path, manifest: &Manifest, report: &mut Report) -> Resu
         graph.path(),
         report,
     )?;
+    note(check_undirected(&graph, edge), graph.path(), report)?;
     let node_tables = node.tables.values().map(|entry| (entry, node.count));
     let edge_tables = edge.tables.values().map(|entry| (entry, edge.source_rows));
     let splits = manifest.splits.values().map(|split| (&split.file, split.count));
@@ -107,10 +115,8 @@ fn check_original_ids(
 /// A split lists nodes that exist.
 fn check_split(path: &Path, num_nodes: u64, report: &mut Report) -> Result<()> {
     let table = Table::open(path)?;
-    if table.shape().element() != ElementType::I64 || !table.shape().is_vector() {
-        let found = format!("found {} values, expected an int64 vector", table.shape().element());
-        report.add(fault(path, "table", found));
-        return Ok(());
+    if let Err(error) = table.check_vector(&[ElementType::I64]) {
+        return note(Err(error), path, report);
     }
     let file = Pread::open(path)?;
     let mut bytes = vec![0; 1 << 20];

@@ -29,8 +29,13 @@ impl<'a> ListStarts<'a> {
         ListStarts { offsets, reached: 0, next: 0, held: Vec::new(), passed: 0 }
     }
 
-    /// Calls `visit` with the starts of the lists that start at some edges, a few thousand at a time.
-    pub(super) fn visit(&mut self, edges: Range<u64>, mut visit: impl FnMut(&[u64])) -> Result<()> {
+    /// Calls `visit` with the starts of the lists that start at some edges, a few thousand at a time, and with the node of the
+    /// first of them.
+    pub(super) fn visit(
+        &mut self,
+        edges: Range<u64>,
+        mut visit: impl FnMut(u64, &[u64]),
+    ) -> Result<()> {
         if edges.start != self.reached {
             self.held.clear();
             self.passed = 0;
@@ -42,7 +47,7 @@ impl<'a> ListStarts<'a> {
             }
             let left = &self.held[self.passed..];
             let here = left.partition_point(|&start| start < edges.end);
-            visit(&left[..here]);
+            visit(self.next, &left[..here]);
             self.passed += here;
             self.next += here as u64;
             if self.passed < self.held.len() {
@@ -56,10 +61,27 @@ impl<'a> ListStarts<'a> {
     /// The starts of some edges as places among them.
     pub(super) fn places(&mut self, edges: Range<u64>) -> Result<Vec<usize>> {
         let mut places = Vec::new();
-        self.visit(edges.clone(), |starts| {
+        self.visit(edges.clone(), |_, starts| {
             places.extend(starts.iter().map(|start| start.wrapping_sub(edges.start) as usize));
         })?;
         Ok(places)
+    }
+
+    /// Calls `each` with every list that has some of these edges: its node, and which of them.
+    pub(super) fn lists(
+        &mut self,
+        edges: Range<u64>,
+        mut each: impl FnMut(u64, Range<usize>),
+    ) -> Result<()> {
+        let mut parts = Parts::of(&edges);
+        self.visit(edges, |node, starts| parts.until(node, starts, &mut each))?;
+        parts.rest(self.next, each);
+        Ok(())
+    }
+
+    /// The node at whose start [`visit`](Self::visit) ended.
+    pub(super) fn next_node(&self) -> u64 {
+        self.next
     }
 
     /// Holds the next offsets; false if there are no more.
@@ -79,6 +101,48 @@ impl<'a> ListStarts<'a> {
             if self.offsets.at(middle)? < edge { low = middle + 1 } else { high = middle }
         }
         Ok(low)
+    }
+}
+
+/// Cuts some edges into the parts of the lists that they are in, as starts come.
+pub(super) struct Parts {
+    first: u64,
+    reached: u64,
+    end: u64,
+}
+
+impl Parts {
+    pub(super) fn of(edges: &Range<u64>) -> Self {
+        Parts { first: edges.start, reached: edges.start, end: edges.end }
+    }
+
+    /// Calls `each` with the lists that end at these starts, the first of which is that of `node`.
+    #[inline]
+    pub(super) fn until(
+        &mut self,
+        node: u64,
+        starts: &[u64],
+        mut each: impl FnMut(u64, Range<usize>),
+    ) {
+        for (node, &start) in (node..).zip(starts) {
+            // Of a file that changes meanwhile starts may be anything.
+            if start > self.reached && start <= self.end {
+                // Every list before that is not empty ended earlier.
+                each(node.saturating_sub(1), self.part(start));
+                self.reached = start;
+            }
+        }
+    }
+
+    /// Calls `each` with what is left, which is in the list before that of `node`.
+    pub(super) fn rest(self, node: u64, mut each: impl FnMut(u64, Range<usize>)) {
+        if self.reached < self.end {
+            each(node.saturating_sub(1), self.part(self.end));
+        }
+    }
+
+    fn part(&self, end: u64) -> Range<usize> {
+        (self.reached - self.first) as usize..(end - self.first) as usize
     }
 }
 
@@ -113,7 +177,13 @@ mod tests {
                 let edges = ends[0].min(ends[1])..ends[0].max(ends[1]);
                 let here = offsets.iter().filter(|start| edges.contains(start));
                 let expected: Vec<usize> = here.map(|start| (start - edges.start) as usize).collect();
-                prop_assert_eq!(starts.places(edges).unwrap(), expected);
+                prop_assert_eq!(starts.places(edges.clone()).unwrap(), expected);
+                let last = offsets[offsets.len() - 1];
+                let edges = edges.start.min(last)..edges.end.min(last);
+                let owners = edges.clone().map(|edge| offsets.partition_point(|&start| start <= edge) as u64 - 1);
+                let mut found = Vec::new();
+                starts.lists(edges, |node, part| found.extend(part.map(|_| node))).unwrap();
+                prop_assert_eq!(found, owners.collect::<Vec<_>>());
             }
         }
     }

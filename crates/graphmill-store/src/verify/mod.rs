@@ -5,6 +5,7 @@
 
 mod blocks;
 mod dataset;
+mod edge_sums;
 mod ids;
 mod list_starts;
 mod lists;
@@ -18,8 +19,8 @@ use crate::{Error, Result};
 use blocks::BlockReader;
 use graphmill_disk::{Pread, ReadAt};
 use graphmill_format::{
-    FileKind, GraphLayout, HEADER_LENGTH, Header, SECTION_ALIGNMENT, Section, content, digest,
-    graphzero,
+    FileKind, GraphLayout, HEADER_LENGTH, Header, ListOrder, SECTION_ALIGNMENT, Section, content,
+    digest, graphzero,
 };
 use std::fmt;
 use std::ops::Range;
@@ -92,15 +93,16 @@ impl Report {
 /// with the data is a fault in the report.
 pub fn verify(path: impl AsRef<Path>) -> Result<Report> {
     let path = path.as_ref();
-    if path.is_dir() { dataset::verify_folder(path) } else { verify_file(path) }
+    if path.is_dir() { dataset::verify_folder(path) } else { verify_file(path, None) }
 }
 
-fn verify_file(path: &Path) -> Result<Report> {
+/// Checks one file; `source_rows` is how many rows the edges came from, if a dataset says it.
+fn verify_file(path: &Path, source_rows: Option<u64>) -> Result<Report> {
     let mut report = Report::default();
     let file = Pread::open(path)?;
     report.files = 1;
     report.bytes = file.len();
-    match check_file(&file, &mut report) {
+    match check_file(&file, source_rows, &mut report) {
         Ok(()) => {}
         // What the bytes say wrongly is a fault; so is a file that changes while it is read.
         Err(Error::Format { source, .. }) => report.add(fault(path, "header", source)),
@@ -122,7 +124,7 @@ fn fault(path: &Path, place: &str, problem: impl ToString) -> Fault {
     }
 }
 
-fn check_file(file: &Pread, report: &mut Report) -> Result<()> {
+fn check_file(file: &Pread, source_rows: Option<u64>, report: &mut Report) -> Result<()> {
     let mut start = vec![0; file.len().min(HEADER_LENGTH) as usize];
     file.read_exact_at(0, &mut start)?;
     let wrong = |source| Error::Format { path: file.path().to_path_buf(), source };
@@ -130,7 +132,7 @@ fn check_file(file: &Pread, report: &mut Report) -> Result<()> {
         Some((Origin::GraphZero, FileKind::Graph)) => {
             let layout = graphzero::parse_graph(&start, file.len()).map_err(wrong)?;
             report.without_digests = 1;
-            check_graph(file, &layout, None, report)?;
+            check_graph(file, &layout, None, source_rows, report)?;
         }
         Some((Origin::GraphZero, FileKind::Table)) => {
             let (_, section) = graphzero::parse_table(&start, file.len()).map_err(wrong)?;
@@ -144,7 +146,7 @@ fn check_file(file: &Pread, report: &mut Report) -> Result<()> {
             match header.kind() {
                 FileKind::Graph => {
                     let layout = header.graph_layout().map_err(wrong)?;
-                    check_graph(file, &layout, digests.as_ref(), report)?;
+                    check_graph(file, &layout, digests.as_ref(), source_rows, report)?;
                 }
                 FileKind::Table => {
                     header.table_shape().map_err(wrong)?;
@@ -166,11 +168,25 @@ fn check_graph(
     file: &Pread,
     layout: &GraphLayout,
     digests: Option<&Digests>,
+    source_rows: Option<u64>,
     report: &mut Report,
 ) -> Result<()> {
     let reader = BlockReader::new(file, digests)?;
+    let before = report.faults.len();
+    if layout.order == ListOrder::Time
+        && layout.directions.iter().any(|lists| lists.edge_times.is_none())
+    {
+        let problem =
+            "found lists in the order of time without times, expected a time of each edge";
+        report.add(fault(file.path(), "header", problem));
+    }
+    let mut sums = Vec::new();
     for sections in &layout.directions {
-        lists::check_direction(&reader, layout, sections, report)?;
+        sums.push(lists::check_direction(&reader, layout, sections, source_rows, report)?);
+    }
+    // What is wrong in itself cannot be compared.
+    if report.faults.len() == before {
+        edge_sums::compare(&reader, layout, &sums, report)?;
     }
     if let Some(section) = &layout.original_ids {
         reader.check(section, report, values::nothing)?;

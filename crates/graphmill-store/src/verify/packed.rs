@@ -2,15 +2,18 @@
 //! plain sections would have to hold.
 
 use super::blocks::BlockReader;
-use super::list_starts::ListStarts;
+use super::edge_sums::AttributeHashes;
+use super::list_starts::{ListStarts, Parts};
+use super::lists::{Kept, Wanted};
 use super::{Fault, Report, values};
 use crate::Result;
 use graphmill_disk::ReadAt;
 use graphmill_format::packed::{
     BLOCK, ENTRY_LENGTH, PackedWindow, TAIL_LENGTH, VALUES_PER_ENTRY, directory_length,
 };
-use graphmill_format::{DirectionSections, GraphLayout, Section, content};
+use graphmill_format::{GraphLayout, Section, content};
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 
 /// Values that are checked together.
 const VALUES: u64 = 64 * VALUES_PER_ENTRY;
@@ -45,32 +48,55 @@ pub(super) fn check_offsets(
     })
 }
 
-/// Checks the neighbours of a direction, and that lists ascend if they shall.
+/// Checks the neighbours of a direction, that lists ascend if they shall, and adds up their edges.
 pub(super) fn check_neighbours(
     reader: &BlockReader,
     layout: &GraphLayout,
-    sections: &DirectionSections,
-    is_ordered: bool,
+    wanted: Wanted<'_>,
     report: &mut Report,
 ) -> Result<()> {
     let num_nodes = layout.num_nodes;
+    let sections = wanted.sections;
     let (section, num_edges) = (&sections.neighbours, layout.num_edges);
-    let keep = || ListStarts::new(reader.file, sections, num_nodes);
-    check(reader, section, num_edges, report, keep, |first, ids, before, starts| {
+    let keep = || Kept {
+        starts: ListStarts::new(reader.file, sections, num_nodes),
+        hashes: AttributeHashes::new(),
+    };
+    check(reader, section, num_edges, report, keep, |first, ids, before, kept| {
         if let Some(at) = ids.iter().position(|&id| id >= num_nodes) {
             let expected = format!("0 to {}", num_nodes.saturating_sub(1));
             return Ok(Some((at, format!("found neighbour {}, expected {expected}", ids[at]))));
         }
-        if !is_ordered {
-            return Ok(None);
-        }
         let predecessor = |at: usize| if at == 0 { before } else { Some(ids[at - 1]) };
         let descends = |at: usize| predecessor(at).is_some_and(|before| ids[at] < before);
-        let mut descents: Vec<usize> = (0..ids.len()).filter(|&at| descends(at)).collect();
-        starts.visit(first..first + ids.len() as u64, |starts| {
-            let is_start = |at: &usize| starts.binary_search(&(first + *at as u64)).is_ok();
-            descents.retain(|at| !is_start(at));
-        })?;
+        let looked_at = if wanted.is_ordered { ids.len() } else { 0 };
+        let mut descents: Vec<usize> = (0..looked_at).filter(|&at| descends(at)).collect();
+        let edges = first..first + ids.len() as u64;
+        let Kept { starts, hashes } = kept;
+        let mut parts = Parts::of(&edges);
+        let mut sum = 0_u64;
+        let hashes = match wanted.summing {
+            Some((summing, _)) => hashes.read(reader.file, sections, summing, edges.clone())?,
+            None => &[],
+        };
+        let mut add = |node: u64, part: Range<usize>| {
+            let (Some((summing, _)), Some(ids)) = (wanted.summing, ids.get(part.clone())) else {
+                return;
+            };
+            let hashes = hashes.get(part).unwrap_or_default();
+            sum = sum.wrapping_add(summing.list(node, ids.iter().copied(), hashes));
+        };
+        if wanted.is_ordered || wanted.summing.is_some() {
+            starts.visit(edges, |node, starts| {
+                let is_start = |at: &usize| starts.binary_search(&(first + *at as u64)).is_ok();
+                descents.retain(|at| !is_start(at));
+                parts.until(node, starts, &mut add);
+            })?;
+            parts.rest(starts.next_node(), add);
+        }
+        if let Some((_, all)) = wanted.summing {
+            all.fetch_add(sum, Ordering::Relaxed);
+        }
         Ok(descents.first().map(|&at| {
             let before = predecessor(at).unwrap_or_default();
             let problem =

@@ -33,12 +33,17 @@ pub(super) fn check_weights(piece: &Piece) -> Result<Option<Fault>> {
     Ok(content::first_bad_weight(weights).map(describe))
 }
 
-/// Edge ids: rows of the source.
-pub(super) fn check_edge_ids(piece: &Piece) -> Result<Option<Fault>> {
+/// Edge ids: rows of the source, of which a dataset says how many there are.
+pub(super) fn check_edge_ids(piece: &Piece, source_rows: Option<u64>) -> Result<Option<Fault>> {
     let Some(ids) = aligned::<i64>(piece.bytes) else { return Ok(None) };
+    let expected = match source_rows {
+        None => "0 or more".to_owned(),
+        Some(rows) => format!("the number of one of {rows} rows of the source"),
+    };
     let describe =
-        |at: usize| piece.fault(at, format!("found edge id {}, expected 0 or more", ids[at]));
-    Ok(content::first_bad_id(ids, i64::MAX as u64).map(describe))
+        |at: usize| piece.fault(at, format!("found edge id {}, expected {expected}", ids[at]));
+    let limit = source_rows.unwrap_or(u64::MAX).min(i64::MAX as u64);
+    Ok(content::first_bad_id(ids, limit).map(describe))
 }
 
 /// A piece as numbers. Pieces are whole numbers of elements and start on a page.

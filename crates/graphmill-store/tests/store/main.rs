@@ -8,3 +8,4 @@ mod packed;
 mod renumbered;
 mod sample_files;
 mod verify;
+mod verify_edges;
