@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphmill as gm
+from tests.rounds import rounds
 
 ids_of_1000 = st.lists(st.integers(0, 999), max_size=200)
 
@@ -170,3 +172,38 @@ def test_errors_have_their_natural_classes(tmp_path: Path) -> None:
         gm.write_features(tmp_path / "x.gd", np.zeros((2, 2)))
     assert issubclass(gm.MemoryBudgetError, MemoryError)
     assert issubclass(gm.CorruptError, gm.GraphmillError)
+
+
+def test_ids_may_lie_under_the_result_or_change_meanwhile(tmp_path: Path) -> None:
+    """Ids were checked and then read again, so that another thread could make them any number in between."""
+    values = np.random.default_rng(0).integers(0, 1000, size=1000)
+    for backend in ["auto", "mapped", "pread"]:
+        x = gm.Features(gm.write_features(tmp_path / "x.gd", values, overwrite=True).path, backend)
+        ids = np.arange(1000)[::-1].copy()
+        assert x.gather(ids, out=ids) is ids
+        np.testing.assert_array_equal(ids, values[::-1])
+        both = np.arange(1500)
+        x.gather(both[:1000], out=both[500:])
+        np.testing.assert_array_equal(both[500:], values)
+
+        stop = threading.Event()
+        shared = np.zeros(200_000, dtype=np.int64)
+
+        def change(shared: Any = shared, stop: threading.Event = stop) -> None:
+            while not stop.is_set():
+                for number in [1 << 62, -1, 999, 1 << 40, 5]:
+                    shared[:] = number
+
+        thread = threading.Thread(target=change)
+        thread.start()
+        try:
+            for _ in range(rounds(30)):
+                try:
+                    found = x.gather(shared)
+                except IndexError:
+                    continue
+                # Every row is one of those that were asked for at some moment.
+                assert set(np.unique(found)) <= {values[0], values[5], values[999]}
+        finally:
+            stop.set()
+            thread.join()

@@ -106,6 +106,15 @@ pub enum Error {
         /// Bytes of the whole budget.
         total: u64,
     },
+    /// The system has no memory left for the process, or a limit forbids more.
+    #[error(
+        "the system refused {} of memory: ask for less at a time, or raise the limit of the process (`ulimit -v`)",
+        crate::format_size(*bytes)
+    )]
+    NoMemory {
+        /// How much was asked for.
+        bytes: u64,
+    },
     /// A text is not a size in bytes.
     #[error("`{text}` is not a size: write bytes or a unit, as in 4GiB, 512MiB, 1.5G or 1000000")]
     BadSize {

@@ -52,6 +52,7 @@ pub mod private;
 pub mod profile;
 pub mod read;
 pub mod residency;
+pub mod room;
 pub mod scatter;
 pub mod size;
 pub mod write;

@@ -74,6 +74,7 @@ impl Rows {
             }
             held => held?,
         };
+        graphmill_disk::room::check(self.read_memory(missing))?;
         let rows = self.table.shape().rows();
         // Usually one part: so many places that they do not fit beside a row number are no batch.
         let most = RowOrder::most_places(rows);

@@ -202,7 +202,8 @@ impl KnownLinks {
     ) -> Result<BatchStart> {
         let count = sources.len();
         let excluded = (self.exclude != Exclude::None)
-            .then(|| ExcludedEdges::new(&sources, &destinations, self.exclude == Exclude::Both));
+            .then(|| ExcludedEdges::new(&sources, &destinations, self.exclude == Exclude::Both))
+            .transpose()?;
         let word = Key::new(seed, Purpose::NegativeEdges).with(epoch).with(batch).stream().word();
         let options = NegativeOptions::new().strict(self.strict).seed(word);
         let negatives = self.negatives.count(count);

@@ -9,7 +9,7 @@ use crate::memory::{Held, budget_of};
 use crate::sample::int64;
 use crate::views::{Map, section_view};
 use crate::writers::amend_origin;
-use graphmill::disk::format_size;
+use graphmill::disk::{format_size, room};
 use graphmill::format::manifest;
 use graphmill::load::Reading;
 use graphmill::store;
@@ -182,7 +182,7 @@ impl Dataset {
         let table = dataset.split(name)?;
         let numbers = table.as_i64()?;
         if dataset.is_renumbered() {
-            return original_ids(py, &dataset, numbers.to_vec(), false);
+            return original_ids(py, &dataset, room::copy_of(numbers)?, false);
         }
         section_view(py, Map::Shared(table.mapped().clone()), table.section(), "int64")
     }
@@ -229,7 +229,7 @@ impl Dataset {
         ids: &Bound<'py, PyAny>,
     ) -> Result<Bound<'py, PyAny>> {
         let given = ids::read(ids, "ids")?;
-        original_ids(py, &self.inner(), given.as_slice()?.to_vec(), given.from_torch)
+        original_ids(py, &self.inner(), room::copy_of(given.as_slice()?)?, given.from_torch)
     }
 
     /// The numbers of nodes given by their ids in the source: how to find rows of tables and lists of the graph.
@@ -370,7 +370,7 @@ fn original_ids<'py>(
         py.detach(|| dataset.ids().make_original(&mut numbers))?;
         return Ok(int64(py, numbers, torch)?);
     }
-    let mut names = Vec::with_capacity(numbers.len());
+    let mut names = room::vector(numbers.len())?;
     dataset.ids().visit_names(&numbers, |name| names.push(PyString::new(py, name)))?;
     let keywords = PyDict::new(py);
     keywords.set_item("dtype", "object")?;

@@ -4,7 +4,7 @@
 //! only chooses among them.
 
 use graphmill::{disk, format, ingest, load, sample, store};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::io::ErrorKind;
 
@@ -58,6 +58,7 @@ impl From<disk::Error> for Raised {
     fn from(error: disk::Error) -> Self {
         match &error {
             disk::Error::Budget { .. } => raise("MemoryBudgetError", &error),
+            disk::Error::NoMemory { .. } => Raised(PyMemoryError::new_err(error.to_string())),
             disk::Error::BadSize { .. }
             | disk::Error::UnknownBackend { .. }
             | disk::Error::NotAPlainName { .. } => Raised(PyValueError::new_err(error.to_string())),
@@ -100,6 +101,7 @@ impl From<sample::Error> for Raised {
         match error {
             sample::Error::Store(error) => error.into(),
             sample::Error::Memory(error) => error.into(),
+            sample::Error::NoMemory { .. } => Raised(PyMemoryError::new_err(error.to_string())),
             sample::Error::Seed { .. } | sample::Error::Start { .. } => {
                 Raised(PyIndexError::new_err(error.to_string()))
             }

@@ -6,7 +6,7 @@ use crate::ids::{self, is_tensor};
 use crate::loader::read_stats;
 use crate::memory::budget_of;
 use crate::views::{Map, element_dtype, numpy_dtype, private_map, shape_of, table_view, to_torch};
-use graphmill::disk::{Advice, Budget, PrivateMap, ReadAt, format_size};
+use graphmill::disk::{Advice, Budget, PrivateMap, ReadAt, format_size, room};
 use graphmill::format::ElementType;
 use graphmill::load::{self, Reading, Rows, StatsSum};
 use graphmill::store::Table;
@@ -276,22 +276,28 @@ impl Features {
         out: Option<Bound<'py, PyAny>>,
         widen: bool,
     ) -> Result<Bound<'py, PyAny>> {
-        let ids = ids::read(ids, "ids")?;
-        let slice = ids.as_slice()?;
+        let given = ids::read(ids, "ids")?;
+        let from_torch = given.from_torch;
+        // Copied, because `out` may lie over them and other threads may write to them, and gathering relies on ids that have
+        // been checked.
+        let held = self.budget.reserve(8 * given.as_slice()?.len() as u64, "ids of rows")?;
+        let ids = room::copy_of(given.as_slice()?)?;
+        drop(given);
         let rows = self.rows(widen)?;
         let out = match out {
             Some(out) => out,
-            None => self.fresh(py, rows.element(), slice.len(), ids.from_torch)?,
+            None => self.fresh(py, rows.element(), ids.len(), from_torch)?,
         };
-        let bytes = self.bytes_of(&out, rows.element(), slice.len())?;
+        let bytes = self.bytes_of(&out, rows.element(), ids.len())?;
         let mut bytes =
             bytes.try_readwrite().map_err(|error| PyValueError::new_err(error.to_string()))?;
         let bytes = bytes.as_slice_mut().map_err(PyErr::from)?;
         py.detach(|| -> load::Result<()> {
             let reserve = |wanted| Ok(self.budget.reserve(wanted, "gathering rows")?);
-            self.stats.add(&rows.gather_within(slice, bytes, reserve)?);
+            self.stats.add(&rows.gather_within(&ids, bytes, reserve)?);
             Ok(())
         })?;
+        drop(held);
         Ok(out)
     }
 

@@ -8,7 +8,7 @@ use crate::recycled::Recycled;
 use crate::sample::{Sample, Wishes, sample_links, sample_nodes};
 use crate::views::{Map, private_map, section_view, to_torch};
 use crate::walk;
-use graphmill::disk::PrivateMap;
+use graphmill::disk::{PrivateMap, room};
 use graphmill::format::{Direction, ElementType, Section};
 use graphmill::sample::{NegativeOptions, WalkOptions};
 use graphmill::store::{self, inspect};
@@ -301,10 +301,21 @@ impl Graph {
         let degrees = py.detach(|| -> store::Result<Vec<i64>> {
             let lists = self.inner.lists(direction)?;
             let degree = |node: u64| lists.degree(node).map(|degree| degree as i64);
+            let nodes = 0..self.inner.num_nodes();
+            let mut degrees = room::vector(slice.map_or(nodes.end as usize, <[i64]>::len))?;
             match slice {
-                Some(ids) => ids.iter().map(|&id| degree(self.checked(id)?)).collect(),
-                None => (0..self.inner.num_nodes()).map(degree).collect(),
+                Some(ids) => {
+                    for &id in ids {
+                        degrees.push(degree(self.checked(id)?)?);
+                    }
+                }
+                None => {
+                    for node in nodes {
+                        degrees.push(degree(node)?);
+                    }
+                }
             }
+            Ok(degrees)
         })?;
         Ok(PyArray1::from_vec(py, degrees))
     }

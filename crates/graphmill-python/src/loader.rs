@@ -7,7 +7,7 @@ use crate::ids;
 use crate::memory::size_of;
 use crate::sample::{int64, parse_method, parse_subgraph, parse_temporal};
 use crate::views::{element_dtype, numpy_dtype, shape_of, to_torch};
-use graphmill::disk::{Backend, anonymous_memory, ring_available};
+use graphmill::disk::{Backend, anonymous_memory, ring_available, room};
 use graphmill::format::ElementType;
 use graphmill::load::{
     self, Awaited, BatchMemory, Column, EpochKey, LinkSeeds, LoaderOptions, Negatives, ReadStats,
@@ -161,7 +161,7 @@ fn read_options(given: &Keywords<'_, '_>) -> Result<LoaderOptions> {
 fn read_times(times: &Bound<'_, PyAny>) -> Result<SeedTimes> {
     match times.extract::<String>() {
         Ok(table) => Ok(SeedTimes::Table(table)),
-        Err(_) => Ok(SeedTimes::Given(ids::read(times, "time")?.as_slice()?.to_vec())),
+        Err(_) => Ok(SeedTimes::Given(room::copy_of(ids::read(times, "time")?.as_slice()?)?)),
     }
 }
 
@@ -265,7 +265,7 @@ fn read_ids(ids: &Bound<'_, PyAny>, what: &str, are_text: bool) -> Result<Seeds>
         let names = ids::read_names(ids, what)?;
         return Ok(Seeds::Names(names.iter().map(|name| name.to_string()).collect()));
     }
-    Ok(Seeds::Original(ids::read(ids, what)?.as_slice()?.to_vec()))
+    Ok(Seeds::Original(room::copy_of(ids::read(ids, what)?.as_slice()?)?))
 }
 
 /// A finished batch; holds its part of the budget as long as it lives.

@@ -4,6 +4,7 @@ use crate::arguments::{Int, Seed, parse_direction, read_fanouts, read_threads};
 use crate::errors::Result;
 use crate::graph::Graph;
 use crate::ids::{self, Ids};
+use graphmill::disk::room;
 use graphmill::format::Direction;
 use graphmill::sample::{self, Exclude, FanoutOptions, Links, Method, Seeds, Strategy, Subgraph};
 use numpy::PyArray1;
@@ -161,7 +162,10 @@ pub fn sample_links<'py>(
     })?;
     let count = found.link_row.len();
     let torch = sources.from_torch || ids::is_tensor(edges);
-    let labels = int64(py, [found.link_row, found.link_col].concat(), torch)?;
+    let mut labels = room::vector(2 * count)?;
+    labels.extend(found.link_row);
+    labels.extend(found.link_col);
+    let labels = int64(py, labels, torch)?;
     let labels = labels.call_method1("reshape", (2, count))?;
     let trees = options.disjoint || time.is_some();
     Sample::of(graph, py, found.sample, Some(labels.unbind()), trees, torch)

@@ -4,7 +4,7 @@
 //! nodes found so far, so it is never copied, and what an earlier batch left in it is wiped only where this one goes.
 
 use crate::{Error, Result};
-use graphmill_disk::{Reservation, prefetch};
+use graphmill_disk::{Reservation, prefetch, room};
 
 /// Bits spread like those of the golden ratio, so that the high bits of a product differ even for consecutive ids.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -127,6 +127,7 @@ impl<S: Slot> Labels<S> {
             memory.shrink(self.bytes());
             *self = Self::default();
             memory.grow((wanted * size_of::<S>()) as u64)?;
+            room::check((wanted * size_of::<S>()) as u64)?;
             self.slots = vec![S::EMPTY; wanted];
         } else {
             self.slots[..wanted].fill(S::EMPTY);

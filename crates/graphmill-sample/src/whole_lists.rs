@@ -4,6 +4,7 @@
 
 use crate::rows::{check_room, in_jobs};
 use crate::{Result, check_seeds};
+use graphmill_disk::room;
 use graphmill_store::Lists;
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ impl WholeLists {
     /// Looks up the lists of some nodes, of which any may come again.
     pub fn of(lists: &Lists<'_>, nodes: &[i64]) -> Result<Self> {
         check_seeds(nodes, lists.num_nodes())?;
-        let mut ranges = Vec::with_capacity(nodes.len());
+        let mut ranges = room::vector(nodes.len())?;
         for nodes in nodes.chunks(NODES_PER_JOB) {
             if lists.is_cold() {
                 let mut ahead: Vec<u64> = nodes.iter().map(|&node| node as u64).collect();
@@ -30,7 +31,7 @@ impl WholeLists {
             }
             lists.ranges(nodes, &mut ranges)?;
         }
-        let mut offsets = Vec::with_capacity(nodes.len() + 1);
+        let mut offsets = room::vector(nodes.len() + 1)?;
         let mut end = 0;
         offsets.push(end);
         for range in &ranges {
@@ -65,8 +66,9 @@ impl WholeLists {
             into = rest;
             (ranges, ids)
         });
-        let jobs: Vec<_> = jobs.collect();
-        in_jobs(jobs.into_iter(), |_, (ranges, ids)| {
+        let mut all = room::vector(jobs.len())?;
+        all.extend(jobs);
+        in_jobs(all.into_iter(), |_, (ranges, ids)| {
             if lists.is_cold() {
                 let mut ahead = ranges.to_vec();
                 ahead.sort_unstable_by_key(|range| range.start);

@@ -4,7 +4,7 @@
 //! readable through its maps, and an opening that finds the files gone starts again with the new manifest.
 
 use crate::{Error, Graph, NodeIds, Placement, Result, Table};
-use graphmill_disk::{Budget, Pread, ReadAt};
+use graphmill_disk::{Budget, Pread, ReadAt, room};
 use graphmill_format::manifest::{self, EdgeType, FileEntry, Manifest};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -119,21 +119,21 @@ impl Dataset {
 
     /// The ids that these nodes have in the source.
     pub fn original_ids(&self, numbers: &[i64]) -> Result<Vec<i64>> {
-        let mut ids = numbers.to_vec();
+        let mut ids = room::copy_of(numbers)?;
         self.ids.make_original(&mut ids)?;
         Ok(ids)
     }
 
     /// The nodes that have these ids in the source.
     pub fn node_ids(&self, original: &[i64]) -> Result<Vec<i64>> {
-        let mut numbers = original.to_vec();
+        let mut numbers = room::copy_of(original)?;
         self.ids.make_numbers(&mut numbers)?;
         Ok(numbers)
     }
 
     /// The names of these nodes, if the ids of the source are text.
     pub fn node_names(&self, numbers: &[i64]) -> Result<Vec<String>> {
-        let mut names = Vec::with_capacity(numbers.len());
+        let mut names = room::vector(numbers.len())?;
         self.ids.visit_names(numbers, |name| names.push(name.to_owned()))?;
         Ok(names)
     }

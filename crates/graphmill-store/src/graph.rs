@@ -8,7 +8,7 @@ use crate::mapped_file::{self, Origin, check_index, elements, elements_of};
 use crate::stored_lists::{Neighbours, Offsets, prefetch_value};
 use crate::topology_copy::{ListsCopy, TopologyCopies};
 use crate::{Error, Placement, Result};
-use graphmill_disk::{Budget, Mapped, ReadAt};
+use graphmill_disk::{Budget, Mapped, ReadAt, room};
 use graphmill_format::packed::{BLOCK, PackedSequence};
 use graphmill_format::{
     Direction, DirectionSections, ElementType, FileKind, GraphLayout, Header, ListOrder, Section,
@@ -308,6 +308,7 @@ impl<'a> Lists<'a> {
 
     /// The ids of a list that [`range`](Self::range) gave, checked to be nodes.
     pub fn decode(&self, range: Range<usize>) -> Result<Vec<i64>> {
+        room::check(8 * range.len() as u64)?;
         let mut ids = vec![0; range.len()];
         self.decode_into(range.start, &mut ids)?;
         Ok(ids)

@@ -2,6 +2,8 @@
 //! Link prediction hides the edges it asks about; the picker of a hop leaves them out before it chooses, so that the
 //! others are picked as if these had never been stored. Which links those are is the caller's affair.
 
+use crate::Result;
+use graphmill_disk::room;
 use graphmill_format::Direction;
 
 /// Pairs of nodes whose edges, parallel ones included, are left out.
@@ -17,8 +19,8 @@ impl ExcludedEdges {
     /// The edges from `sources` to `destinations`, pair by pair; with `both`, their reverses too.
     ///
     /// A pair with a negative number names no edge.
-    pub fn new(sources: &[i64], destinations: &[i64], both: bool) -> Self {
-        let mut outward = Vec::with_capacity(sources.len() << u32::from(both));
+    pub fn new(sources: &[i64], destinations: &[i64], both: bool) -> Result<Self> {
+        let mut outward = room::vector(sources.len() << u32::from(both))?;
         for (&source, &destination) in sources.iter().zip(destinations) {
             if let (Ok(source), Ok(destination)) = (source.try_into(), destination.try_into()) {
                 outward.push((source, destination));
@@ -29,9 +31,10 @@ impl ExcludedEdges {
         }
         outward.sort_unstable();
         outward.dedup();
-        let mut inward: Vec<_> = outward.iter().map(|&(source, to)| (to, source)).collect();
+        let mut inward = room::vector(outward.len())?;
+        inward.extend(outward.iter().map(|&(source, to)| (to, source)));
         inward.sort_unstable();
-        ExcludedEdges { outward, inward }
+        Ok(ExcludedEdges { outward, inward })
     }
 
     /// The neighbours that the list of a node leaves out, ascending, each with the node before it.
@@ -49,12 +52,12 @@ mod tests {
 
     #[test]
     fn pairs_are_found_from_either_end() {
-        let excluded = ExcludedEdges::new(&[3, 1, 3, -1], &[1, 2, 1, 0], false);
+        let excluded = ExcludedEdges::new(&[3, 1, 3, -1], &[1, 2, 1, 0], false).unwrap();
         assert_eq!(excluded.of(3, Direction::Out), [(3, 1)]);
         assert_eq!(excluded.of(1, Direction::Out), [(1, 2)]);
         assert_eq!(excluded.of(1, Direction::In), [(1, 3)]);
         assert_eq!(excluded.of(0, Direction::In), []);
-        let both = ExcludedEdges::new(&[3, 1], &[1, 2], true);
+        let both = ExcludedEdges::new(&[3, 1], &[1, 2], true).unwrap();
         assert_eq!(both.of(1, Direction::Out), [(1, 2), (1, 3)]);
         assert_eq!(both.of(1, Direction::In), [(1, 2), (1, 3)]);
     }

@@ -4,7 +4,7 @@
 
 use super::{ExcludedEdges, FanoutOptions, Seeds, sample_within};
 use crate::{Error, Result, Sample, Scratch, Topology};
-use graphmill_disk::{Budget, Reservation};
+use graphmill_disk::{Budget, Reservation, room};
 use graphmill_format::Direction;
 
 /// Which of the links' own edges a sample must not hold.
@@ -99,17 +99,25 @@ pub fn sample_links_within(
     }
     super::check_seeds(sources, topology.num_nodes())?;
     super::check_seeds(destinations, topology.num_nodes())?;
-    let ends = [sources, destinations].concat();
-    let times = times.map(|times| [times, times].concat());
+    let ends = joined(sources, destinations)?;
+    let times = times.map(|times| joined(times, times)).transpose()?;
     let excluded = match exclude {
         Exclude::None => None,
-        _ => Some(ExcludedEdges::new(sources, destinations, exclude == Exclude::Both)),
+        _ => Some(ExcludedEdges::new(sources, destinations, exclude == Exclude::Both)?),
     };
     let start =
         Seeds { ids: &ends, times: times.as_deref(), node_times, excluded: excluded.as_ref() };
     let (sample, labels) = sample_ends_within(topology, start, options, follow, scratch, memory)?;
     let (link_row, link_col) = labels.split_at(count);
-    Ok(LinkSample { sample, link_row: link_row.to_vec(), link_col: link_col.to_vec() })
+    let (link_row, link_col) = (room::copy_of(link_row)?, room::copy_of(link_col)?);
+    Ok(LinkSample { sample, link_row, link_col })
+}
+
+fn joined(first: &[i64], second: &[i64]) -> Result<Vec<i64>> {
+    let mut both = room::vector(first.len() + second.len())?;
+    both.extend_from_slice(first);
+    both.extend_from_slice(second);
+    Ok(both)
 }
 
 /// Samples the neighbourhood of the ends of links, in whatever way they belong together, and gives the local id of each.
@@ -126,19 +134,21 @@ pub fn sample_ends_within(
 ) -> Result<(Sample, Vec<i64>)> {
     super::check_seeds(ends.ids, topology.num_nodes())?;
     if options.disjoint || ends.times.is_some() {
-        let labels = (0..ends.ids.len() as i64).collect();
+        let mut labels = room::vector(ends.ids.len())?;
+        labels.extend(0..ends.ids.len() as i64);
         return Ok((sample_within(topology, ends, options, follow, scratch, memory)?, labels));
     }
-    let (seeds, labels) = distinct(ends.ids);
+    let (seeds, labels) = distinct(ends.ids)?;
     let ends = Seeds { ids: &seeds, ..ends };
     Ok((sample_within(topology, ends, options, follow, scratch, memory)?, labels))
 }
 
 /// The distinct numbers in ascending order, and where each of `ends` is among them.
-fn distinct(ends: &[i64]) -> (Vec<i64>, Vec<i64>) {
-    let mut seeds = ends.to_vec();
+fn distinct(ends: &[i64]) -> Result<(Vec<i64>, Vec<i64>)> {
+    let mut seeds = room::copy_of(ends)?;
     seeds.sort_unstable();
     seeds.dedup();
-    let labels = ends.iter().map(|end| seeds.partition_point(|seed| seed < end) as i64).collect();
-    (seeds, labels)
+    let mut labels = room::vector(ends.len())?;
+    labels.extend(ends.iter().map(|end| seeds.partition_point(|seed| seed < end) as i64));
+    Ok((seeds, labels))
 }
