@@ -75,9 +75,14 @@ impl MemoryCopy {
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        self.memory.as_deref().unwrap_or(&[])
+        // Aligned for every element type, as the copy of a section without elements must be too.
+        static EMPTY: Empty = Empty([]);
+        self.memory.as_deref().unwrap_or(&EMPTY.0)
     }
 }
+
+#[repr(align(16))]
+struct Empty([u8; 0]);
 
 /// Whether most of a piece is in the page cache.
 fn is_cached(file: &Ring, start: u64, length: usize) -> bool {
@@ -118,6 +123,7 @@ mod tests {
                 }
                 let copy = MemoryCopy::read(&mapped, range.clone(), &budget, "a test").unwrap();
                 assert_eq!(copy.bytes(), &bytes[range.start as usize..range.end as usize]);
+                assert!(copy.bytes().as_ptr().cast::<u128>().is_aligned());
                 assert_eq!(budget.used(), range.end - range.start);
             }
             assert_eq!(budget.used(), 0);
