@@ -395,13 +395,12 @@ class NeighborLoader:
                         raw = stream.take()
                     self._check_open()
                     assert raw is not None, "a stream has as many batches as its epoch"
-                    batch = self._finish(raw)
+                    made = [self._finish(raw)]
                     del raw
                     self._delivered = number + 1
                     advance()
-                    yield batch
-                    # The memory of a batch that the user has let go serves the next.
-                    del batch
+                    # Nothing here keeps a batch that the user has let go: its memory serves the next.
+                    yield made.pop()
             warn_of_slow_reading(self._source)
         finally:
             self._running.discard(stream)

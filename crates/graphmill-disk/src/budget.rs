@@ -1,10 +1,11 @@
 //! One account for all the memory graphmill allocates.
 //! Whatever grows with the data reserves here first and gives back by dropping; ingest and loaders
 //! of one dataset share one [`Budget`]. It only counts: it must not know what the memory is for,
-//! and it never allocates or frees any.
+//! and it never allocates or frees any. What is only kept for later is registered here, and asked
+//! for before a request is refused.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, TryLockError, Weak};
 
 use crate::error::{Error, Result};
 
@@ -29,12 +30,21 @@ struct Account {
     total: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    /// Only ever tried, never waited for, because of forks.
+    keepers: Mutex<Vec<Weak<dyn Keeper>>>,
+}
+
+/// Holds memory of a budget that it could do without, such as rows for an epoch that may never come.
+pub trait Keeper: Send + Sync {
+    /// Gives that memory back, unless it is in use by now. Must not wait for a lock: any call that needs memory may ask.
+    fn give_up(&self);
 }
 
 impl Budget {
     /// A budget of `total` bytes.
     pub fn new(total: u64) -> Self {
-        let account = Account { total, used: AtomicU64::new(0), peak: AtomicU64::new(0) };
+        let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
+        let account = Account { total, used, peak, keepers: Mutex::default() };
         Self { account: Arc::new(account) }
     }
 
@@ -71,8 +81,39 @@ impl Budget {
         Ok(Reservation { budget: self.clone(), bytes, what: what.to_owned() })
     }
 
+    /// Registers somebody to be asked for memory when it runs short, once.
+    pub fn register(&self, keeper: Weak<dyn Keeper>) {
+        self.with_keepers(|keepers| {
+            keepers.retain(|other| other.strong_count() > 0 && !other.ptr_eq(&keeper));
+            keepers.push(keeper);
+        });
+    }
+
+    /// Asks all who are registered to give memory back; false if nobody is.
+    pub fn reclaim(&self) -> bool {
+        let keepers = self.with_keepers(std::mem::take);
+        let keepers: Vec<_> = keepers.iter().filter_map(Weak::upgrade).collect();
+        keepers.iter().for_each(|keeper| keeper.give_up());
+        !keepers.is_empty()
+    }
+
+    fn with_keepers<T: Default>(&self, deed: impl FnOnce(&mut Vec<Weak<dyn Keeper>>) -> T) -> T {
+        match self.account.keepers.try_lock() {
+            Ok(mut keepers) => deed(&mut keepers),
+            Err(TryLockError::Poisoned(poisoned)) => deed(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => T::default(),
+        }
+    }
+
     fn take(&self, bytes: u64, what: &str) -> Result<()> {
-        let Account { total, used, peak } = &*self.account;
+        match self.try_take(bytes, what) {
+            Err(_) if self.reclaim() => self.try_take(bytes, what),
+            outcome => outcome,
+        }
+    }
+
+    fn try_take(&self, bytes: u64, what: &str) -> Result<()> {
+        let Account { total, used, peak, .. } = &*self.account;
         let grown = |now: u64| now.checked_add(bytes).filter(|sum| sum <= total);
         // Only the count itself is shared, no memory is handed over by it: relaxed is enough.
         match used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown) {
@@ -143,6 +184,28 @@ impl Drop for Reservation {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_kept_for_later_goes_before_anything_is_refused() {
+        struct Later(Mutex<Option<Reservation>>);
+        impl Keeper for Later {
+            fn give_up(&self) {
+                drop(self.0.lock().unwrap().take());
+            }
+        }
+        let budget = Budget::new(100);
+        let kept = Arc::new(Later(Mutex::new(Some(budget.reserve(70, "later").unwrap()))));
+        let weak: Weak<Later> = Arc::downgrade(&kept);
+        budget.register(weak.clone());
+        budget.register(weak);
+        let small = budget.reserve(30, "now").unwrap();
+        assert_eq!(budget.used(), 100);
+        let large = budget.reserve(40, "now").unwrap();
+        assert_eq!(budget.used(), 70);
+        assert!(budget.reserve(31, "too much").is_err());
+        assert!(!budget.reclaim());
+        drop((small, large));
+    }
 
     #[test]
     fn a_refusal_says_what_how_much_and_the_remedy() {

@@ -58,7 +58,7 @@ pub mod size;
 pub mod write;
 
 pub use advice::{Advice, drop_page_cache, prefer_huge_pages};
-pub use budget::{Budget, Reservation};
+pub use budget::{Budget, Keeper, Reservation};
 pub use device_activity::DeviceActivity;
 pub use error::{Error, Result};
 pub use free_space::free_space;

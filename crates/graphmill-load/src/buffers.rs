@@ -7,7 +7,7 @@ use crate::with_unlocked::with_unlocked;
 use crate::{Error, Result};
 use graphmill_disk::{Budget, PageBuffer, Reservation};
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// Idle buffers hold at most this share of the budget.
@@ -21,13 +21,19 @@ const LEAST_SHARE: usize = 2;
 #[derive(Debug)]
 pub(crate) struct Buffers {
     budget: Budget,
-    idle: Arc<Idle>,
+    idle: Arc<Pool>,
     /// Bytes of the budget that all buffers have, whoever holds them.
     all: Arc<AtomicU64>,
 }
 
-/// What waits for its next use, the latest last. Only ever tried, never waited for, because of forks.
-type Idle = Mutex<Vec<Memory>>;
+/// What waits for its next use.
+#[derive(Debug, Default)]
+struct Pool {
+    /// The latest last. Only ever tried, never waited for, because of forks.
+    idle: Mutex<Vec<Memory>>,
+    /// Whether nobody is about to use any of it.
+    is_resting: AtomicBool,
+}
 
 /// A buffer and its part of the budget.
 #[derive(Debug)]
@@ -66,7 +72,7 @@ impl Buffers {
             let (place, _) = fitting.min_by_key(|(_, memory)| memory.bytes.len())?;
             Some(idle.remove(place))
         };
-        let memory = match with_unlocked(&self.idle, recycle).flatten() {
+        let memory = match with_unlocked(&self.idle.idle, recycle).flatten() {
             Some(memory) => memory,
             None => {
                 let capacity = length.saturating_add(length / ROUNDING);
@@ -88,7 +94,18 @@ impl Buffers {
     /// Bytes of the budget that lie idle.
     pub(crate) fn idle(&self) -> u64 {
         let sum = |idle: &mut Vec<Memory>| idle.iter().map(|memory| memory.held.bytes()).sum();
-        with_unlocked(&self.idle, sum).unwrap_or(0)
+        with_unlocked(&self.idle.idle, sum).unwrap_or(0)
+    }
+
+    /// Frees what is idle, and from now on what comes back, until [`wake`](Self::wake).
+    pub(crate) fn rest(&self) {
+        self.idle.is_resting.store(true, Ordering::Relaxed);
+        with_unlocked(&self.idle.idle, Vec::clear);
+    }
+
+    /// Keeps what comes back for its next use.
+    pub(crate) fn wake(&self) {
+        self.idle.is_resting.store(false, Ordering::Relaxed);
     }
 
     /// Bytes of the budget that buffers have, idle or not, those of batches in use included.
@@ -129,7 +146,7 @@ impl Buffers {
             let count = idle.iter().position(enough).map_or(idle.len(), |last| last + 1);
             idle.drain(..count).count()
         };
-        with_unlocked(&self.idle, oldest).is_some_and(|count| count > 0)
+        with_unlocked(&self.idle.idle, oldest).is_some_and(|count| count > 0)
     }
 }
 
@@ -184,7 +201,7 @@ pub struct RowBuffer {
     /// Always there until the drop.
     memory: Option<Memory>,
     length: usize,
-    pool: Weak<Idle>,
+    pool: Weak<Pool>,
     /// Bytes that may lie idle.
     most: u64,
 }
@@ -221,7 +238,10 @@ impl Eq for RowBuffer {}
 impl Drop for RowBuffer {
     fn drop(&mut self) {
         let (Some(memory), Some(pool)) = (self.memory.take(), self.pool.upgrade()) else { return };
-        with_unlocked(&pool, |idle| {
+        if pool.is_resting.load(Ordering::Relaxed) {
+            return;
+        }
+        with_unlocked(&pool.idle, |idle| {
             let waiting: u64 = idle.iter().map(|memory| memory.held.bytes()).sum();
             if waiting.saturating_add(memory.held.bytes()) <= self.most {
                 idle.push(memory);

@@ -52,9 +52,18 @@ impl Iterator for EpochBatches {
     }
 }
 
+impl Drop for EpochBatches {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 impl EpochBatches {
     pub(crate) fn new(loader: Arc<NeighborLoader>, course: Course) -> Self {
         let is_finished = course.next >= course.end;
+        if !is_finished {
+            loader.begin_epoch();
+        }
         let (stages, has_delivered) = (None, false);
         EpochBatches { loader, course, stages, alone: 0, shortages: 0, has_delivered, is_finished }
     }
@@ -84,8 +93,11 @@ impl EpochBatches {
 
     /// Ends the epoch: stops the threads and waits until they have gone.
     pub fn stop(&mut self) {
-        self.is_finished = true;
         self.stages = None;
+        if !self.is_finished {
+            self.is_finished = true;
+            self.loader.end_epoch();
+        }
     }
 
     fn take(&mut self, patience: Option<Duration>) -> Result<Awaited> {

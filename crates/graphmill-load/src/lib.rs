@@ -32,6 +32,7 @@ mod read_plan;
 mod read_stats;
 mod reading;
 mod resident_copy;
+mod rest;
 mod row_copy;
 mod row_order;
 mod rows;

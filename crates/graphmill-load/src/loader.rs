@@ -22,6 +22,7 @@ use graphmill_sample::{
     self as sampler, Sample, Scratch, check_fanouts, sample_ends_within, sample_within,
 };
 use graphmill_store::{Dataset, Lists, Table};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 /// Batches that tell which rows are hot, if nothing else does.
@@ -44,15 +45,17 @@ pub struct NeighborLoader {
     pub(crate) buffers: Buffers,
     pub(crate) sums: LoaderSums,
     // All are only ever tried: whoever does not get one makes its own, or does without.
-    idle: Mutex<Vec<Scratch>>,
-    latest: Mutex<Option<Arc<Order>>>,
+    pub(crate) idle: Mutex<Vec<Scratch>>,
+    pub(crate) latest: Mutex<Option<Arc<Order>>>,
     /// The hot rows, or that there shall be none; outside None until the first window.
-    hot: Mutex<Option<Option<Arc<HotRows>>>>,
+    pub(crate) hot: Mutex<Option<Option<Arc<HotRows>>>>,
+    /// Epochs under way.
+    pub(crate) running: AtomicUsize,
 }
 
 /// The order of an epoch and the memory it takes.
 #[derive(Debug)]
-struct Order {
+pub(crate) struct Order {
     key: EpochKey,
     order: EpochOrder,
     _memory: Reservation,
@@ -97,6 +100,7 @@ impl NeighborLoader {
             idle: Mutex::default(),
             latest: Mutex::default(),
             hot: Mutex::default(),
+            running: AtomicUsize::new(0),
             dataset,
             start,
             times,

@@ -142,6 +142,7 @@ impl WindowReader<'_> {
             return Ok(known);
         }
         while self.pending.len() < loader.presampled() && self.await_sampled() {}
+        loader.make_way();
         let free = loader.dataset().budget().free();
         let batches = (course.end - self.pending[0].index).div_ceil(course.step);
         let bytes = loader.hot_bytes(free, &self.pending[0], batches);
