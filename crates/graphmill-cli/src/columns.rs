@@ -19,7 +19,10 @@ pub fn columns(rows: Vec<Row>) -> Vec<String> {
         }
     }
     let line = |cells: Row| {
-        let padded = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
+        // Widths of a format end at 65,535, and a cell may come from a file.
+        let padded = cells.iter().zip(&widths).map(|(cell, &width)| {
+            cell.chars().chain(std::iter::repeat(' ')).take(width).collect::<String>()
+        });
         format!("  {}", padded.collect::<Vec<_>>().join("  ")).trim_end().to_owned()
     };
     rows.into_iter().map(line).collect()
