@@ -11,18 +11,18 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from operator import index
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from . import _native
 from ._errors import ExistsError, MemoryBudgetError, MissingError
+from ._scratch_folder import scratch_folder
 from ._writers import write_features
 
 # What a batch takes beside its rows: ids, their table and the copies that arrays pass through on their way.
@@ -102,17 +102,14 @@ def inference(
         use_torch=find_spec("torch") is not None,
         widen=widen,
     )
-    place = target.absolute().parent
-    with (
-        TemporaryDirectory(prefix=f".{target.name}.", dir=place) as aside,
-        _evaluating(layers),
-    ):
+    with scratch_folder(target.absolute()) as aside, _evaluating(layers):
         for depth, call in enumerate(calls[:-1]):
-            path = Path(aside) / f"layer-{depth}.gd"
-            written = write_features(path, _results(reader, call, depth, device))
-            if depth:
-                os.unlink(reader.rows.path)
-            reader.rows, reader.widen = written, False
+            path = aside / f"layer-{depth}.gd"
+            reader.rows = write_features(path, _results(reader, call, depth, device))
+            reader.widen = False
+            # What is open stays, and goes with the process however that ends; Windows keeps the name as long.
+            with suppress(PermissionError):
+                os.unlink(path)
         results = _results(reader, calls[-1], len(calls) - 1, device)
         return write_features(target, results, dtype, overwrite=overwrite)
 
