@@ -103,7 +103,7 @@ def open(
     """Open a dataset; takes microseconds whatever its size.
 
     Args:
-        path: The dataset's folder.
+        path: The dataset's folder; ``~`` stands for the home folder.
         memory: What loading from it may take, such as ``"4GiB"``; shared by all its loaders, and divided among the
             processes of torch.distributed on one machine: as many as torchrun tells, else all of them. By default a
             quarter of the machine's memory, or of its cgroup's limit.

@@ -9,7 +9,8 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from . import _native
-from ._errors import LoaderError
+from ._dataset_path import expanded, why_no_dataset
+from ._errors import DiskError, LoaderError
 
 # Where the processes of a group keep the random number that the seeds of their loaders derive from.
 _ENTROPY_KEY = "graphmill/entropy"
@@ -107,10 +108,17 @@ def open_share(
     residency: Literal["auto", "mapped", "ram"] = "auto",
 ) -> _native.Dataset:
     """Open a dataset with this process's share of ``memory``."""
+    path = expanded(path)
     processes = local_processes()
-    if processes > 1:
-        memory = _native.Dataset(path, memory, "mapped").memory // processes
-    return _native.Dataset(path, memory, residency)
+    try:
+        if processes > 1:
+            memory = _native.Dataset(path, memory, "mapped").memory // processes
+        return _native.Dataset(path, memory, residency)
+    except DiskError as error:
+        reason = why_no_dataset(path)
+        if reason is None:
+            raise
+        raise reason from error
 
 
 def _process_group() -> Any:

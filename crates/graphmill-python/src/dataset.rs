@@ -1,7 +1,7 @@
 //! `graphmill.Dataset`.
 
 use crate::arguments::parse_residency;
-use crate::errors::Result;
+use crate::errors::{Result, raise};
 use crate::features::Features;
 use crate::graph::Graph;
 use crate::ids;
@@ -56,7 +56,14 @@ impl Dataset {
     /// Opens what this handle has just written.
     pub(crate) fn reopen(&self) -> Result<()> {
         let old = self.inner();
-        let new = store::Dataset::open(old.path(), old.budget().clone())?.placed_like(&old)?;
+        let opened = store::Dataset::open(old.path(), old.budget().clone());
+        let new = opened.and_then(|new| new.placed_like(&old)).map_err(|error| {
+            let problem = "the change is published, but this handle could not open it";
+            let problem = format!(
+                "{problem}: {error}; make room for it, such as descriptors by `ulimit -n`, and"
+            );
+            raise("DiskError", &format!("{problem} open the dataset again with gm.open"))
+        })?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
         Ok(())
     }

@@ -27,7 +27,7 @@ impl From<PyErr> for Raised {
 }
 
 /// Raises the class of this name with the error's message.
-fn raise(class: &str, error: &impl ToString) -> Raised {
+pub(crate) fn raise(class: &str, error: &impl ToString) -> Raised {
     let message = error.to_string();
     Raised(Python::attach(|py| {
         match py.import("graphmill._errors").and_then(|errors| errors.getattr(class)) {
