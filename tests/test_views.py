@@ -6,8 +6,10 @@ import gc
 import hashlib
 import os
 import random
+import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +42,20 @@ def test_views_show_what_was_written(tmp_path: Path, dtype: str, align_rows: boo
     np.testing.assert_array_equal(tensor.numpy(), array)
 
 
-def test_bfloat16_is_seen_by_torch_and_explained_by_numpy(tmp_path: Path) -> None:
+def test_bfloat16_is_seen_by_torch_and_explained_by_numpy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tensor = torch.randn(20, 5).to(torch.bfloat16)
     x = gm.write_features(tmp_path / "x.gd", tensor)
     assert torch.equal(x.torch(), tensor)
     assert torch.equal(x.gather(torch.tensor([3, 1])), tensor[[3, 1]])
-    try:
-        import ml_dtypes  # noqa: F401
-    except ImportError:
-        with pytest.raises(TypeError, match=r"use .torch\(\)"):
-            x.numpy()
+    if find_spec("ml_dtypes") is not None:
+        assert x.numpy().dtype.name == "bfloat16"
+        np.testing.assert_array_equal(x.numpy().astype(np.float32), tensor.float().numpy())
+    # Without the library that gives NumPy such a type, whether it is installed or not.
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(TypeError, match=r"use .torch\(\)"):
+        x.numpy()
 
 
 def test_numpy_views_are_read_only(features: gm.Features) -> None:

@@ -4,7 +4,7 @@
 
 use graphmill_format::{Direction, ElementType, Encoding, GraphShape, ListOrder};
 
-use crate::edges::{EdgeColumn, EdgeStream, EdgeValues};
+use crate::edges::{EdgeColumn, EdgeStream};
 use crate::progress::Observer;
 use crate::{Error, Result};
 
@@ -107,27 +107,9 @@ impl<'a> GraphOptions<'a> {
         self
     }
 
-    /// The same for weights that are not in memory.
-    pub fn weights_from(mut self, weights: &'a dyn EdgeValues<f32>) -> Self {
-        self.weights = Some(EdgeColumn::Stream(weights));
-        self
-    }
-
     /// One time per edge of the source.
     pub fn times(mut self, times: &'a [i64]) -> Self {
         self.times = Some(EdgeColumn::Memory(times));
-        self
-    }
-
-    /// The same for times that are not in memory.
-    pub fn times_from(mut self, times: &'a dyn EdgeValues<i64>) -> Self {
-        self.times = Some(EdgeColumn::Stream(times));
-        self
-    }
-
-    /// The ids to store for edges that have some already, instead of their place in the stream.
-    pub fn edge_ids_from(mut self, rows: &'a dyn EdgeValues<i64>) -> Self {
-        self.rows = Some(EdgeColumn::Stream(rows));
         self
     }
 

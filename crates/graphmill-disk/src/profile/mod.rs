@@ -78,11 +78,6 @@ impl DeviceProfile {
         Ok(profile)
     }
 
-    /// What was measured before, or else [`assumed`](Self::assumed). Takes no time.
-    pub fn cached_or_assumed(path: impl AsRef<Path>) -> Self {
-        Self::cached(path).unwrap_or_else(Self::assumed)
-    }
-
     /// Keeps it for later calls of [`cached`](Self::cached). That nothing can be kept is no failure.
     pub fn keep(&self, path: impl AsRef<Path>) {
         cache::store(path.as_ref(), self);

@@ -83,26 +83,27 @@ impl Summing {
         ids: impl ExactSizeIterator<Item = u64>,
         hashes: &[u64],
     ) -> u64 {
-        let owner = spread(owner);
         let mut sum = 0_u64;
+        // Spread once for the whole list, where it is the source.
+        let spread_owner = spread(owner);
+        let (from_owner, to_owner) =
+            (|id: u64| edge(spread_owner, id), |id: u64| edge(spread(id), owner));
         if hashes.is_empty() {
             for id in ids {
-                let id = spread(id);
                 sum = sum.wrapping_add(match self.owner {
-                    Owner::Source => edge(owner, id),
-                    Owner::Destination => edge(id, owner),
-                    Owner::Either => edge(owner, id).wrapping_sub(edge(id, owner)),
+                    Owner::Source => from_owner(id),
+                    Owner::Destination => to_owner(id),
+                    Owner::Either => from_owner(id).wrapping_sub(to_owner(id)),
                 });
             }
             return sum;
         }
         for (id, &hash) in ids.zip(hashes) {
-            let id = spread(id);
             let with = |edge: u64| folded(edge ^ hash, MULTIPLIER);
             sum = sum.wrapping_add(match self.owner {
-                Owner::Source => with(edge(owner, id)),
-                Owner::Destination => with(edge(id, owner)),
-                Owner::Either => with(edge(owner, id)).wrapping_sub(with(edge(id, owner))),
+                Owner::Source => with(from_owner(id)),
+                Owner::Destination => with(to_owner(id)),
+                Owner::Either => with(from_owner(id)).wrapping_sub(with(to_owner(id))),
             });
         }
         sum
@@ -110,12 +111,12 @@ impl Summing {
 }
 
 fn spread(node: u64) -> u64 {
-    node.wrapping_mul(MULTIPLIER)
+    node.wrapping_mul(MULTIPLIER) ^ SOURCE
 }
 
-/// The hash of a pair of spread nodes, which is another one for the reverse.
+/// The hash of an edge, which is another one for the reverse; `source` is spread.
 fn edge(source: u64, destination: u64) -> u64 {
-    folded(source ^ SOURCE, destination ^ DESTINATION)
+    folded(source, destination ^ DESTINATION)
 }
 
 fn folded(one: u64, other: u64) -> u64 {
