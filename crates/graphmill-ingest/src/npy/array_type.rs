@@ -3,7 +3,11 @@
 //! next wider signed type. It sits between the headers of arrays and the readers of their numbers,
 //! and must not know either.
 
+use std::str::FromStr;
+
 use graphmill_format::ElementType;
+
+use crate::Error;
 
 /// The type of an array's numbers: one that tables have, or an unsigned one that becomes wider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,22 @@ impl From<ElementType> for ArrayType {
         match element {
             ElementType::U64 => ArrayType::U64,
             element => ArrayType::Element(element),
+        }
+    }
+}
+
+impl FromStr for ArrayType {
+    type Err = Error;
+
+    /// Accepts the names of NumPy, such as `uint16`, and the short ones of element types.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let unsigned = [ArrayType::U16, ArrayType::U32, ArrayType::U64];
+        match unsigned.into_iter().find(|numbers| numbers.name() == text) {
+            Some(numbers) => Ok(numbers),
+            None => text
+                .parse::<ElementType>()
+                .map(ArrayType::Element)
+                .map_err(|error| Error::request("array", error.to_string())),
         }
     }
 }

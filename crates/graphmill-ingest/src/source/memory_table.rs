@@ -17,6 +17,7 @@ use super::names::{LONGEST_NAME, NoName};
 use super::number_rows::{NumberRows, push_id};
 use super::options::{OnBadRow, TableInputOptions};
 use super::pieces::{PieceReading, Pieces};
+use super::sparse_rows::SparseRows;
 use super::text::{Unfit, numbers, trim};
 use super::turns::lock;
 use crate::npy::ArrayType;
@@ -27,6 +28,8 @@ use crate::{Error, Result};
 const PIECE: usize = 512 << 10;
 /// Rows of one piece at most.
 const MOST_ROWS: usize = 1 << 15;
+/// Digits of the largest id.
+const LARGEST_DIGITS: u64 = 19;
 
 /// A table in memory.
 ///
@@ -54,6 +57,7 @@ pub struct TableArray<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Content<'a> {
     Numbers(&'a [u8], ArrayType),
+    Sparse(SparseRows<'a>),
     Words(&'a TextCells),
 }
 
@@ -74,6 +78,12 @@ impl<'a> TableArray<'a> {
         TableArray { is_vector: true, ..Self::matrix(bytes, numbers, rows, 1) }
     }
 
+    /// Rows of numbers of which most are zeros, written out while they are read.
+    pub fn sparse(numbers: SparseRows<'a>, columns: u64) -> TableArray<'a> {
+        let (content, rows) = (Content::Sparse(numbers), numbers.rows());
+        TableArray { content, rows, columns, is_vector: false, ids: None }
+    }
+
     /// One word for each row.
     pub fn texts(cells: &'a TextCells) -> TableArray<'a> {
         let (content, rows) = (Content::Words(cells), cells.len() as u64);
@@ -86,19 +96,47 @@ impl<'a> TableArray<'a> {
         self
     }
 
+    /// Whether the rows are words.
+    pub(crate) fn has_words(&self) -> bool {
+        matches!(self.content, Content::Words(_))
+    }
+
+    /// The ids that say whose row each is.
+    pub(crate) fn row_ids(&self) -> Option<IdArray<'a>> {
+        self.ids
+    }
+
+    /// The type of the numbers; None for words.
+    fn numbers(&self) -> Option<ArrayType> {
+        match self.content {
+            Content::Numbers(_, numbers) => Some(numbers),
+            Content::Sparse(rows) => Some(rows.numbers()),
+            Content::Words(_) => None,
+        }
+    }
+
     fn check(&self) -> Result<()> {
+        if let Content::Sparse(rows) = self.content {
+            rows.check()?;
+        }
         let fault = |found: String, expected: String, remedy| {
             Err(Error::source("table", found, expected, remedy))
         };
         if let Content::Numbers(bytes, numbers) = self.content {
             let length = self.rows.checked_mul(self.columns);
             let length = length.and_then(|cells| cells.checked_mul(numbers.width()));
-            if length != Some(bytes.len() as u64) || (self.columns == 0 && self.rows > 0) {
+            if length != Some(bytes.len() as u64) {
                 let found = format!("{} bytes", bytes.len());
                 let (rows, columns) = (self.rows, self.columns);
                 let expected = format!("{rows} rows of {columns} numbers of type {numbers}");
                 return fault(found, expected, "give an array of the shape that is named");
             }
+        }
+        // Rows without bytes may be as many as a shape likes, and each would be a node.
+        if self.columns == 0 && self.rows > 0 {
+            let found = format!("{} rows without columns", self.rows);
+            let remedy = "give at least one column, or leave the table out";
+            return fault(found, "rows with numbers in them".to_owned(), remedy);
         }
         if let Some(ids) = self.ids.filter(|ids| ids.len() as u64 != self.rows) {
             let (found, expected) = (format!("{} ids", ids.len()), format!("{} rows", self.rows));
@@ -113,6 +151,8 @@ impl<'a> TableArray<'a> {
 pub(crate) struct MemoryTable<'a> {
     table: TableArray<'a>,
     cells: Cells,
+    /// Whether ids that are numbers are handed over as their digits.
+    names: bool,
     ordered: bool,
     on_bad_row: OnBadRow,
 }
@@ -120,31 +160,32 @@ pub(crate) struct MemoryTable<'a> {
 impl<'a> MemoryTable<'a> {
     pub(crate) fn new(table: TableArray<'a>, options: &TableInputOptions) -> Result<Self> {
         table.check()?;
-        let cells = match table.content {
-            Content::Numbers(_, numbers) => {
+        let cells = match table.numbers() {
+            Some(numbers) => {
                 refuse_columns(options, "what is given")?;
                 let element = options.element.unwrap_or(numbers.table_element());
                 Cells::Numbers { element, missing: options.missing }
             }
-            Content::Words(_) if options.text => Cells::Text,
-            Content::Words(_) => Cells::Numbers {
+            None if options.text => Cells::Text,
+            None => Cells::Numbers {
                 element: options.element.unwrap_or(ElementType::F32),
                 missing: options.missing,
             },
         };
         let on_bad_row = options.on_bad_row.of_table(table.ids.is_some());
+        let names = options.text_ids && table.ids.is_some_and(|ids| !ids.is_text());
         let ordered = options.ordered;
-        Ok(MemoryTable { table, cells, ordered, on_bad_row })
+        Ok(MemoryTable { table, cells, names, ordered, on_bad_row })
     }
 
     pub(crate) fn description(&self) -> TableDescription {
         let first = match self.table.content {
             Content::Words(cells) => cells.get(0).map(|cell| trim(cell.as_bytes())),
-            Content::Numbers(..) => None,
+            Content::Numbers(..) | Content::Sparse(_) => None,
         };
-        let is_bool = match self.table.content {
-            Content::Numbers(_, numbers) => numbers == ArrayType::Element(ElementType::Bool),
-            Content::Words(_) => first.is_some_and(numbers::is_boolean),
+        let is_bool = match self.table.numbers() {
+            Some(numbers) => numbers == ArrayType::Element(ElementType::Bool),
+            None => first.is_some_and(numbers::is_boolean),
         };
         TableDescription {
             columns: self.table.columns,
@@ -162,6 +203,7 @@ impl<'a> MemoryTable<'a> {
     pub(crate) fn bytes(&self) -> u64 {
         match self.table.content {
             Content::Numbers(bytes, _) => bytes.len() as u64,
+            Content::Sparse(rows) => rows.bytes(),
             Content::Words(cells) => cells.bytes(),
         }
     }
@@ -173,18 +215,26 @@ impl<'a> MemoryTable<'a> {
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
         let element = self.cells.element().map_or(0, ElementType::width) * self.table.columns;
-        let (source, words) = match self.table.content {
-            Content::Numbers(_, numbers) => (self.table.columns * numbers.width(), 0),
-            Content::Words(_) => (8, 2 * (PIECE + LONGEST_NAME) as u64),
+        let (source, written_out, words) = match self.table.content {
+            Content::Numbers(_, numbers) => (self.table.columns * numbers.width(), 0, 0),
+            Content::Sparse(rows) => {
+                let row = self.table.columns * rows.numbers().width();
+                (row, row, 0)
+            }
+            Content::Words(_) => (8, 0, 2 * (PIECE + LONGEST_NAME) as u64),
         };
         let most = (PIECE as u64 / source.max(1)).clamp(1, MOST_ROWS as u64);
         let most = most.min(self.table.rows.max(1));
         let has_words = self.table.ids.is_some_and(|ids| ids.is_text());
-        let names = if has_words { 2 * (PIECE + LONGEST_NAME) as u64 } else { 0 };
+        let names = match (has_words, self.names) {
+            (true, _) => 2 * (PIECE + LONGEST_NAME) as u64,
+            (false, true) => most * (8 + LARGEST_DIGITS),
+            (false, false) => 0,
+        };
         let reading = PieceReading {
             rows: self.table.rows,
             first_row: 0,
-            memory: most * (element + 16) + words + names,
+            memory: most * (element + written_out + 16) + words + names,
             what: "rows of an array",
             stage: "reading rows",
             ordered: self.ordered,
@@ -213,13 +263,15 @@ impl MemoryRows<'_> {
         at: usize,
         chunk: &mut TableChunk,
     ) -> std::result::Result<(), RowFault> {
-        let text = trim(cells.get(at).unwrap_or_default().as_bytes());
+        // Blanks around a number say nothing; around a word they are part of it.
+        let whole = cells.get(at).unwrap_or_default();
+        let text = trim(whole.as_bytes());
         let before = (chunk.bytes.len(), chunk.texts.len());
-        if text.len() > LONGEST_NAME {
-            return Err(NoName::TooLong(text.len()).at(format!("row {at}")));
+        if whole.len() > LONGEST_NAME {
+            return Err(NoName::TooLong(whole.len()).at(format!("row {at}")));
         }
         match self.table.cells {
-            Cells::Text => chunk.texts.push(std::str::from_utf8(text).unwrap_or_default()),
+            Cells::Text => chunk.texts.push(whole),
             Cells::Numbers { element, missing } => {
                 encode(element, missing, text, &mut chunk.bytes).map_err(|why| RowFault {
                     place: format!("row {at}"),
@@ -228,7 +280,7 @@ impl MemoryRows<'_> {
                         _ => format!("{:?}", String::from_utf8_lossy(&text[..text.len().min(60)])),
                     },
                     expected: self.table.cells.wanted().to_owned(),
-                    remedy: "correct it or choose another element type",
+                    remedy: "correct it or choose another element type (dtype=)",
                 })?;
             }
         }
@@ -277,25 +329,38 @@ impl Pieces for MemoryRows<'_> {
     ) -> Result<()> {
         let table = &self.table.table;
         let range = rows.start as usize..rows.end as usize;
-        match (table.content, self.table.cells) {
-            (Content::Numbers(bytes, from), Cells::Numbers { element, missing }) => {
-                let columns = table.columns;
-                let numbers = NumberRows { from, element, missing, columns };
-                let row = numbers.row_bytes() as usize;
-                let bytes = &bytes[range.start * row..range.end * row];
-                let ids = table.ids.map(|ids| (ids, range));
-                numbers.fill(bytes, rows.start, ids, chunk, faults)
-            }
-            (Content::Words(cells), _) => {
-                for at in range {
-                    if let Err(fault) = self.word(cells, at, chunk) {
-                        faults.add(fault)?;
-                    }
+        if let (Some(from), Cells::Numbers { element, missing }) =
+            (table.numbers(), self.table.cells)
+        {
+            let numbers = NumberRows { from, element, missing, columns: table.columns };
+            let ids = table.ids.map(|ids| (ids, range.clone()));
+            match table.content {
+                Content::Sparse(sparse) => {
+                    let mut whole = Vec::new();
+                    sparse.fill(range, table.columns, &mut whole)?;
+                    numbers.fill(&whole, rows.start, ids, chunk, faults)?;
                 }
-                Ok(())
+                Content::Numbers(bytes, _) => {
+                    let row = numbers.row_bytes() as usize;
+                    let bytes = &bytes[range.start * row..range.end * row];
+                    numbers.fill(bytes, rows.start, ids, chunk, faults)?;
+                }
+                Content::Words(_) => unreachable!("words have no type of numbers"),
             }
-            // Numbers are never asked for as words.
-            (Content::Numbers(..), Cells::Text) => Ok(()),
+        } else if let Content::Words(cells) = table.content {
+            for at in range {
+                if let Err(fault) = self.word(cells, at, chunk) {
+                    faults.add(fault)?;
+                }
+            }
         }
+        if self.table.names
+            && let Some(ids) = chunk.ids.take()
+        {
+            let names = chunk.id_names.get_or_insert_default();
+            names.reserve(ids.len(), ids.len() * LARGEST_DIGITS as usize);
+            ids.iter().for_each(|id| names.push(&id.to_string()));
+        }
+        Ok(())
     }
 }

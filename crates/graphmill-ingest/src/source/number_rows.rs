@@ -13,9 +13,10 @@ use super::chunk::TableChunk;
 use super::faults::{Faults, RowFault};
 use super::id_array::IdArray;
 use super::id_numbers::{LARGEST_ID, all_good};
+use super::options::OnBadRow;
 use super::text::Unfit;
-use crate::Result;
 use crate::npy::ArrayType;
+use crate::{Error, Result};
 
 /// How rows of an array become rows of a table.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +91,7 @@ impl NumberRows {
             place: format!("row {row}, column {column}"),
             found,
             expected: wanted.to_owned(),
-            remedy: "choose another element type or correct the array",
+            remedy: "choose another element type (dtype=) or correct the array",
         }
     }
 
@@ -134,8 +135,12 @@ impl NumberRows {
             (ArrayType::U64, _) => {
                 for bytes in bytes.as_chunks().0 {
                     let value = u64::from_le_bytes(*bytes);
-                    let outcome = i64::try_from(value).map_err(|_| Unfit::TooLarge);
-                    note(outcome.and_then(|value| push_signed(element, value, into)), &value);
+                    let outcome = match i64::try_from(value) {
+                        Ok(value) => push_signed(element, value, into),
+                        Err(_) if is_float(element) => push_float(element, value as f64, into),
+                        Err(_) => Err(Unfit::TooLarge),
+                    };
+                    note(outcome, &value);
                 }
             }
             _ => integers(self.from, bytes, |value| {
@@ -204,7 +209,7 @@ pub(crate) fn push_number(
     {
         return push_signed(element, missing, into);
     }
-    if !ArrayType::from(element).is_integer() && element != ElementType::Bool {
+    if is_float(element) {
         return push_float(element, value, into);
     }
     // Up to 2^63 a whole f64 is exact as i64; 2^63 itself does not fit.
@@ -215,6 +220,40 @@ pub(crate) fn push_number(
         return Err(if value < 0.0 { Unfit::TooSmall } else { Unfit::TooLarge });
     }
     push_signed(element, value as i64, into)
+}
+
+fn is_float(element: ElementType) -> bool {
+    !ArrayType::from(element).is_integer() && element != ElementType::Bool
+}
+
+/// Converts whole rows of an array into the bytes that a table of `element` stores for them.
+///
+/// `first_row` is the number of the first one, for the error that names a cell which does not fit:
+/// whole numbers and booleans keep their value, floats are rounded but stay finite.
+///
+/// ```
+/// use graphmill_format::ElementType;
+/// use graphmill_ingest::source::stored_rows;
+/// let rows = stored_rows(ElementType::I16.into(), ElementType::U8, 1, 0, &[7, 0, 255, 0])?;
+/// assert_eq!(rows, [7, 255]);
+/// assert!(stored_rows(ElementType::I16.into(), ElementType::U8, 1, 0, &[0, 1]).is_err());
+/// # Ok::<(), graphmill_ingest::Error>(())
+/// ```
+pub fn stored_rows(
+    from: ArrayType,
+    element: ElementType,
+    columns: u64,
+    first_row: u64,
+    bytes: &[u8],
+) -> Result<Vec<u8>> {
+    let rows = NumberRows { from, element, missing: None, columns };
+    if !(bytes.len() as u64).is_multiple_of(rows.row_bytes().max(1)) {
+        let problem = format!("{} bytes are no whole rows of {columns} {from}", bytes.len());
+        return Err(Error::request("rows", problem));
+    }
+    let mut chunk = TableChunk::default();
+    rows.fill(bytes, first_row, None, &mut chunk, &mut Faults::new(OnBadRow::Stop, None))?;
+    Ok(chunk.bytes)
 }
 
 /// Hands on every integer of some bytes; those of 64 bits are signed.
@@ -260,14 +299,9 @@ fn floats(numbers: ArrayType, bytes: &[u8], mut take: impl FnMut(f64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::options::OnBadRow;
 
     fn rows(from: ArrayType, element: ElementType, bytes: &[u8]) -> Result<Vec<u8>> {
-        let rows = NumberRows { from, element, missing: None, columns: 1 };
-        let mut chunk = TableChunk::default();
-        let mut faults = Faults::new(OnBadRow::Stop, None);
-        rows.fill(bytes, 0, None, &mut chunk, &mut faults)?;
-        Ok(chunk.bytes)
+        stored_rows(from, element, 1, 0, bytes)
     }
 
     #[test]

@@ -6,8 +6,8 @@ use graphmill_disk::Budget;
 use graphmill_format::ElementType;
 use graphmill_ingest::npy::ArrayType;
 use graphmill_ingest::source::{
-    EdgeArrays, EdgeChunk, EdgeInput, EdgeInputOptions, OnBadRow, ReadReport, TableArray,
-    TableChunk, TableInput, TableInputOptions, TextCells,
+    EdgeArrays, EdgeChunk, EdgeInput, EdgeInputOptions, OnBadRow, ReadReport, SparseRows,
+    TableArray, TableChunk, TableInput, TableInputOptions, TextCells,
 };
 use proptest::prelude::*;
 
@@ -220,13 +220,19 @@ fn tables_in_memory_become_rows_of_the_type_that_is_wanted() {
     for (array, part) in [
         (TableArray::matrix(&numbers, ElementType::F32, 7, 3), "7 rows of 3 numbers"),
         (TableArray::matrix(&numbers, ElementType::F32, u64::MAX, 2), "numbers of type float32"),
-        (TableArray::matrix(&[], ElementType::F32, 5, 0), "5 rows of 0 numbers"),
+        (TableArray::matrix(&[], ElementType::F32, 5, 0), "5 rows without columns"),
         (matrix.ids(&[1_i64, 2][..]), "2 ids, expected 100000 rows"),
     ] {
         let error = table(array, &options).unwrap_err();
         assert!(error.contains(part), "{part:?} is missing in {error:?}");
     }
     assert!(table(matrix, &options.clone().text(true)).is_err());
+    let (offsets, columns) = ([0_i32, 1, 1, 3], [2_u32, 0, 1]);
+    let values = bytes([7_i16, 8, 9].map(i16::to_le_bytes));
+    let sparse = SparseRows::new(&offsets[..], &columns[..], &values, ElementType::I16);
+    let sparse = TableArray::sparse(sparse, 3).ids(&[9_i64, 8, 7][..]);
+    let (rows, _) = table(sparse, &options.clone().element(ElementType::U8)).unwrap();
+    assert_eq!((rows.bytes, rows.ids), (vec![0, 0, 7, 0, 0, 0, 8, 9, 0], Some(vec![9, 8, 7])));
     let unsigned = bytes([3_u16.to_le_bytes(), u16::MAX.to_le_bytes()]);
     let vector = TableArray::vector(&unsigned, ArrayType::U16, 2);
     let description = TableInput::memory(vector, &options).unwrap().description();
@@ -258,14 +264,14 @@ fn ids_of_rows_are_numbers_or_words_and_bad_ones_are_told() {
 }
 
 #[test]
-fn words_in_memory_are_classes_or_numbers_as_in_a_text() {
+fn words_in_memory_are_classes_as_they_are_or_numbers_as_in_a_text() {
     let options = TableInputOptions::new().ordered(true);
     let cells: TextCells = ["cat", " dog ", "cat"].into_iter().collect();
     let array = TableArray::texts(&cells);
     let description = TableInput::memory(array, &options).unwrap().description();
     assert!(!description.looks_numeric && !description.looks_boolean && description.is_vector);
     let (rows, _) = table(array.ids(&[5_u64, 6, 7][..]), &options.clone().text(true)).unwrap();
-    assert_eq!(rows.texts.iter().collect::<Vec<_>>(), ["cat", "dog", "cat"]);
+    assert_eq!(rows.texts.iter().collect::<Vec<_>>(), ["cat", " dog ", "cat"]);
     assert_eq!(rows.ids, Some(vec![5, 6, 7]));
     let error = table(array, &options).unwrap_err();
     assert!(error.starts_with("row 0: found \"cat\", expected a number"), "{error}");
