@@ -12,7 +12,6 @@ use super::options::{BuildOptions, NodeOrder, SourceIds};
 use super::scattered;
 use super::sources::{BuildSources, EdgeSource};
 use super::waiting::Waiting;
-use crate::Result;
 use crate::dataset_writer::{DatasetWriter, NewFile};
 use crate::edge_reading::{borrowed, reading_share, refuse_empty};
 use crate::edge_sort::{EdgeSortOptions, EdgeSortReport, EdgeSorter};
@@ -22,6 +21,7 @@ use crate::pack::{self, write_packed};
 use crate::progress::Stage;
 use crate::source::{self, EdgeInput, ReadReport};
 use crate::table_writer::Written;
+use crate::{Error, Result};
 
 /// What building the topology needs.
 pub(super) struct EdgeBuilder<'b> {
@@ -65,8 +65,17 @@ impl EdgeBuilder<'_> {
                 let paths = std::slice::from_ref(&part.path);
                 EdgeInput::open(paths, &part.edge_options(&options))
             }
+            EdgeSource::Memory(arrays) if arrays.has_words() && !self.takes_words() => {
+                let remedy =
+                    "say that ids are words (SourceIds::Text, string_ids=True), or give integers";
+                Err(Error::source("ids of the edges", "words", "integers from 0 on", remedy))
+            }
             EdgeSource::Memory(arrays) => EdgeInput::memory(*arrays, &options),
         }
+    }
+
+    fn takes_words(&self) -> bool {
+        self.options.ids == SourceIds::Text
     }
 
     /// Whether nodes get other numbers than their ids.
@@ -122,7 +131,12 @@ impl EdgeBuilder<'_> {
                 refuse_empty(&read, paths.first().map_or(Path::new(""), |path| path))?
             }
             EdgeSource::Part(part) => refuse_empty(&read, &part.path)?,
-            // An empty array is empty on purpose.
+            // An empty array is empty on purpose, but not one whose rows are all left out.
+            EdgeSource::Memory(_) if read.rows == 0 && read.skipped > 0 => {
+                let found = format!("{} edges, none of which can be used", read.skipped);
+                let remedy = "correct the ids and weights, or let the first bad row stop the build";
+                return Err(Error::source("edges", found, "at least one", remedy));
+            }
             EdgeSource::Memory(_) => {}
         }
         Ok(read)

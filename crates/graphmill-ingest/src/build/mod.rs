@@ -10,6 +10,7 @@ mod edges;
 mod node_tables;
 mod options;
 mod reorder;
+mod repeats;
 mod report;
 pub(crate) mod scattered;
 mod sources;

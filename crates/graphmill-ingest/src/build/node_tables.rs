@@ -21,7 +21,8 @@ use crate::placement::{
     TablePlan, Targets, copy_table,
 };
 use crate::source::{
-    OnBadRow, ReadReport, SourceFormat, TableChunk, TableDescription, TableInput, TableInputOptions,
+    OnBadRow, ReadReport, SourceFormat, TableArray, TableChunk, TableDescription, TableInput,
+    TableInputOptions,
 };
 use crate::table_padding::pad_rows;
 use crate::table_writer::Written;
@@ -132,9 +133,14 @@ impl TableBuilder<'_> {
             }
             Role::Other => {
                 let inputs = self.open(task, &plain)?;
-                let has_type = |input: &TableInput<'_>| {
-                    !is_written(input.format())
-                        || input.description().element == Some(ElementType::Bool)
+                let has_words = |source: &TableSource<'_>| matches!(source, TableSource::Memory(array) if array.has_words());
+                let words_in_memory = task.sources.iter().any(has_words);
+                let has_type = |input: &TableInput<'_>| match input.format() {
+                    None if words_in_memory => false,
+                    format => {
+                        !is_written(format)
+                            || input.description().element == Some(ElementType::Bool)
+                    }
                 };
                 if inputs.iter().any(has_type) {
                     return Ok(vec![plain]);
@@ -151,9 +157,8 @@ impl TableBuilder<'_> {
 
     /// Opens the sources of a table for the ids of their rows alone.
     pub(super) fn open_for_ids<'a>(&self, task: &TableTask<'_, 'a>) -> Result<Vec<TableInput<'a>>> {
-        // The cells are read by another pass, with their own type; what is in memory has one.
-        let in_memory = task.sources.iter().any(|source| matches!(source, TableSource::Memory(_)));
-        let inputs = self.open(task, &self.options.table_input().text(!in_memory))?;
+        // The cells are read by another pass, with their own type.
+        let inputs = self.open(task, &self.options.table_input().text(true))?;
         for input in &inputs {
             self.check_ids(task, &input.description())?;
         }
@@ -170,8 +175,11 @@ impl TableBuilder<'_> {
         for source in task.sources {
             match source {
                 TableSource::Memory(array) => {
-                    inputs
-                        .push(TableInput::memory(*array, &self.with_columns(task, options, None))?);
+                    self.check_memory(task, array)?;
+                    let options = self.with_columns(task, options, None);
+                    // Numbers have a type, and are never asked for as words.
+                    let text = options.text && array.has_words();
+                    inputs.push(TableInput::memory(*array, &options.text(text))?);
                 }
                 TableSource::Part(part) => {
                     let options = part.table_options(&options.clone().positional(true));
@@ -198,6 +206,22 @@ impl TableBuilder<'_> {
             }
         }
         Ok(inputs)
+    }
+
+    /// Refuses ids of rows in memory that would not be looked at.
+    fn check_memory(&self, task: &TableTask<'_, '_>, array: &TableArray<'_>) -> Result<()> {
+        let Some(ids) = array.row_ids() else { return Ok(()) };
+        let place = format!("ids of table {:?}", task.name);
+        if task.of_edges {
+            let remedy = "give a row for each row of the edges, in their order";
+            return Err(Error::source(place, "ids of edges", "rows without ids", remedy));
+        }
+        if ids.is_text() && self.options.ids != SourceIds::Text {
+            let remedy =
+                "say that ids are words (SourceIds::Text, string_ids=True), or give integers";
+            return Err(Error::source(place, "words", "integers from 0 on", remedy));
+        }
+        Ok(())
     }
 
     /// The options with the columns of ids and labels, where there can be any.
@@ -277,6 +301,7 @@ impl TableBuilder<'_> {
                     of_edges: task.of_edges,
                     columns,
                     element,
+                    by_ids: descriptions.iter().any(|description| description.has_ids),
                     read,
                     filled: placed.filled,
                     duplicates: placed.duplicates,

@@ -40,6 +40,8 @@ pub struct TableReport {
     pub columns: u64,
     /// The type of the cells.
     pub element: ElementType,
+    /// Whether a column of ids says whose row each is.
+    pub by_ids: bool,
     /// Rows as they were read.
     pub read: ReadReport,
     /// Rows without a source, which hold zeros, or -1 for labels.

@@ -3,15 +3,17 @@
 //! know what the lists are for.
 
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use graphmill_disk::Budget;
 use graphmill_format::{ElementType, TableShape, content};
 
 use super::options::{BuildOptions, SourceIds};
+use super::repeats::{Repeat, first_repeat};
 use super::sources::TableSource;
 use crate::node_numbers::NodeNumbers;
-use crate::source::{Column, TableChunk, TableInput, TableInputOptions};
+use crate::source::{Column, TableChunk, TableInput, TableInputOptions, TextCells};
 use crate::table_writer::{TableWriter, Written};
 use crate::{Error, Result};
 
@@ -55,20 +57,73 @@ impl SplitReader<'_> {
         }
         let table = table.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let count = table.rows();
-        Ok((table.finish()?, count))
+        let written = table.finish()?;
+        // The places of a mask are different by themselves.
+        if !is_mask && let Some(repeat) = first_repeat(file, count, self.num_nodes, self.budget)? {
+            let error = self.repeated(name, &input, &repeat)?;
+            return Err(match source {
+                TableSource::Memory(_) => error,
+                _ => error.in_file(path(source)),
+            });
+        }
+        Ok((written, count))
+    }
+
+    /// Says which id of a list comes twice, or that the list looks like a mask.
+    fn repeated(&self, name: &str, input: &TableInput<'_>, repeat: &Repeat) -> Result<Error> {
+        let (shown, others) = (Mutex::new(String::new()), AtomicU64::new(0));
+        let look = |chunk: &mut TableChunk| {
+            let cells = self.cells(chunk);
+            let other = cells.iter().filter(|cell| !["0", "1"].contains(cell)).count();
+            others.fetch_add(other as u64, Ordering::Relaxed);
+            let at = repeat.second.checked_sub(chunk.first_row).map(|at| at as usize);
+            if let Some(cell) = at.and_then(|at| cells.get(at)) {
+                *shown.lock().unwrap_or_else(PoisonError::into_inner) = cell.to_owned();
+            }
+            Ok(())
+        };
+        let read = input.read(self.budget, &look, self.options.observer)?;
+        let shown = shown.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if others.into_inner() == 0 {
+            let found = format!("{} values that are all 0 or 1", read.rows);
+            let expected = "ids that are listed once, or a mask of booleans";
+            let remedy = "for a mask give booleans (true and false, mask.astype(bool)), for ids list each once";
+            return Ok(Error::source(format!("split {name:?}"), found, expected, remedy));
+        }
+        let place = format!("split {name:?}, positions {} and {}", repeat.first, repeat.second);
+        let found = format!("the id {shown} twice");
+        Ok(Error::source(place, found, "every id once", "list each id once"))
+    }
+
+    /// The ids of a chunk as they read.
+    fn cells(&self, chunk: &TableChunk) -> TextCells {
+        if chunk.bytes.is_empty() {
+            return chunk.texts.clone();
+        }
+        let ids = chunk.bytes.as_chunks().0.iter().map(|id| i64::from_le_bytes(*id));
+        ids.map(|id| id.to_string()).collect()
     }
 
     fn open<'a>(&self, name: &str, source: &TableSource<'a>) -> Result<TableInput<'a>> {
-        let text = self.options.ids == SourceIds::Text;
+        // Numbers in memory are taken by their digits, as those of edges are.
+        let numbers = matches!(source, TableSource::Memory(array) if !array.has_words());
+        let text = self.options.ids == SourceIds::Text && !numbers;
         let plain = self.options.table_input().text_ids(false).positional(true).ordered(true);
         let look = open(source, &plain.clone().text(text))?;
         let description = look.description();
+        let words = matches!(source, TableSource::Memory(array) if array.has_words());
+        if words && !text && !description.looks_boolean {
+            let remedy =
+                "say that ids are words (SourceIds::Text, string_ids=True), or give integers";
+            let place = format!("split {name:?}");
+            return Err(Error::source(place, "words", "integers or a mask of booleans", remedy));
+        }
         let mut wanted = if text {
-            plain.text(true)
+            plain.clone().text(true)
         } else if description.looks_boolean || description.element == Some(ElementType::Bool) {
-            plain.element(ElementType::Bool)
+            plain.clone().element(ElementType::Bool)
         } else {
-            plain.element(ElementType::I64)
+            plain.clone().element(ElementType::I64)
         };
         if description.columns != 1 {
             let names = description.names.unwrap_or_default();
@@ -81,6 +136,18 @@ impl SplitReader<'_> {
                 let place = format!("split {name:?}");
                 return Err(Error::source(place, found, "one column", remedy).in_file(path(source)));
             };
+            let flags =
+                names.iter().filter(|name| *name != id).map(|name| Column::Name(name.clone()));
+            let flags: Vec<Column> = flags.collect();
+            // Which ids are meant would be lost with such a column.
+            if flags.len() == 1
+                && open(source, &plain.clone().columns(flags))?.description().looks_boolean
+            {
+                let found = format!("a column of booleans beside the column {id:?}");
+                let remedy = "leave out the rows that are false, and give the ids alone";
+                let place = format!("split {name:?}");
+                return Err(Error::source(place, found, "one column", remedy).in_file(path(source)));
+            }
             wanted = wanted.columns(vec![Column::Name(id.clone())]);
         }
         open(source, &wanted)
@@ -92,8 +159,9 @@ impl SplitReader<'_> {
         if self.options.ids == SourceIds::Text {
             let mut numbers = Vec::new();
             if let Some(known) = self.numbers {
-                known.of_names(&chunk.texts, &mut numbers)?.map_err(|at| {
-                    let found = chunk.texts.get(at).unwrap_or_default();
+                let names = self.cells(chunk);
+                known.of_names(&names, &mut numbers)?.map_err(|at| {
+                    let found = names.get(at).unwrap_or_default();
                     Error::source(
                         place(at),
                         found,

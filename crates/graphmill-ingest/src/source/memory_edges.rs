@@ -74,6 +74,11 @@ impl<'a> EdgeArrays<'a> {
         self
     }
 
+    /// Whether the ids are words.
+    pub(crate) fn has_words(&self) -> bool {
+        self.sources.is_text()
+    }
+
     /// Refuses arrays that do not belong together.
     pub(super) fn check(&self) -> Result<()> {
         let edges = self.sources.len();
