@@ -132,6 +132,11 @@ impl DatasetWriter {
         self.draft.folder()
     }
 
+    /// The files of the dataset as the manifest has them.
+    pub(crate) fn published_files(&self) -> Result<Vec<String>> {
+        Ok(file_names(self.manifest()?))
+    }
+
     /// Number of nodes, once the graph is written.
     pub fn num_nodes(&self) -> Option<u64> {
         self.manifest.as_ref().map(|manifest| manifest.node().count)

@@ -24,6 +24,7 @@
 
 pub mod build;
 pub mod convert;
+mod dataset_removal;
 mod dataset_writer;
 pub mod edge_csv;
 mod edge_reading;
@@ -58,6 +59,7 @@ mod table_writer;
 pub use convert::{
     ConvertOptions, ConvertReport, SourceKind, TargetFormat, TargetKind, convert, convert_files,
 };
+pub use dataset_removal::{remove_dataset, remove_dataset_on};
 pub use dataset_writer::DatasetWriter;
 pub use edge_csv::write_edge_csv;
 pub use edge_sort::{EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter, ListsReport};
