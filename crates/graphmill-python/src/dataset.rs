@@ -9,7 +9,7 @@ use crate::memory::{Held, budget_of};
 use crate::sample::int64;
 use crate::views::{Map, section_view};
 use crate::writers::amend_origin;
-use graphmill::disk::{format_size, room};
+use graphmill::disk::{self, Backend, format_size, room};
 use graphmill::format::manifest;
 use graphmill::load::Reading;
 use graphmill::store;
@@ -18,7 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// Files that opening a changed dataset may need beyond those of the dataset before.
+const SPARE: usize = 4;
 
 /// A dataset on disk: topology, features, labels, other tables and splits, under one memory budget.
 ///
@@ -39,6 +42,8 @@ use std::sync::{PoisonError, RwLock};
 pub struct Dataset {
     /// Replaced as a whole when this handle adds to the dataset.
     current: RwLock<store::Dataset>,
+    /// What the build that returned this handle did.
+    build_report: OnceLock<Py<PyAny>>,
 }
 
 impl Dataset {
@@ -51,6 +56,39 @@ impl Dataset {
     fn handle(&self, table: Option<&store::Table>) -> Option<Features> {
         let budget = self.inner().budget().clone();
         table.map(|table| Features::of(table.clone(), Reading::Auto, budget))
+    }
+
+    /// Changes the dataset on disk by a function of `graphmill._amend`, and opens what came out of it.
+    ///
+    /// The descriptors for that are held from before the change on, so that a process without any is refused before
+    /// anything is published.
+    pub(crate) fn amend<'py>(
+        slf: &Bound<'py, Self>,
+        function: &str,
+        arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
+    ) -> Result<()> {
+        let py = slf.py();
+        let inner = slf.get().inner();
+        let trial = store::Dataset::open(inner.path(), inner.budget().clone())?;
+        let manifest = inner.path().join(manifest::FILE_NAME);
+        let spare = (0..SPARE).map(|_| disk::open(&manifest, Backend::Pread));
+        let spare = spare.collect::<std::result::Result<Vec<_>, _>>()?;
+        let amended =
+            py.import("graphmill._amend")?.call_method1(function, arguments.into_pyobject(py)?);
+        drop((trial, spare));
+        amended?;
+        slf.get().reopen().map_err(|error| {
+            let error = PyErr::from(error);
+            let problem = format!(
+                "{} was changed, but opening it again failed: {}; this handle shows the state before, gm.open the new one",
+                inner.path().display(),
+                error.value(py)
+            );
+            match error.get_type(py).call1((problem,)) {
+                Ok(error) => PyErr::from_value(error).into(),
+                Err(error) => error.into(),
+            }
+        })
     }
 
     /// Opens what this handle has just written.
@@ -82,7 +120,8 @@ impl Dataset {
         let placement = parse_residency(residency)?;
         let path = std::path::absolute(&path).unwrap_or(path);
         let opened = store::Dataset::open(path, budget_of(memory)?)?;
-        Ok(Dataset { current: RwLock::new(py.detach(|| opened.placed(placement))?) })
+        let current = RwLock::new(py.detach(|| opened.placed(placement))?);
+        Ok(Dataset { current, build_report: OnceLock::new() })
     }
 
     /// Absolute path of the folder.
@@ -294,9 +333,7 @@ impl Dataset {
         ids: Option<&Bound<'_, PyAny>>,
         fill: Option<&Bound<'_, PyAny>>,
     ) -> Result<()> {
-        let amend = slf.py().import("graphmill._amend")?;
-        amend.call_method1("add_table", (slf, name, array, dtype, ids, fill))?;
-        slf.get().reopen()
+        Dataset::amend(slf, "add_table", (slf, name, array, dtype, ids, fill))
     }
 
     /// Adds a named list of nodes by their ids in the source, or a mask with one bool per id from 0 on.
@@ -306,9 +343,23 @@ impl Dataset {
     ///     >>> ds.split("first")
     ///     array([0, 1])
     fn add_split(slf: &Bound<'_, Self>, name: &str, nodes: &Bound<'_, PyAny>) -> Result<()> {
-        let amend = slf.py().import("graphmill._amend")?;
-        amend.call_method1("add_split", (slf, name, nodes))?;
-        slf.get().reopen()
+        Dataset::amend(slf, "add_split", (slf, name, nodes))
+    }
+
+    /// What the build that returned this handle did, a :class:`graphmill.BuildReport`; None if it was opened.
+    ///
+    /// Example:
+    ///     >>> built = gm.build("links", edges=[[0, 1], [1, 5]], labels=[4, 7], num_nodes=6)
+    ///     >>> built.build_report.tables["y"].filled
+    ///     4
+    #[getter]
+    fn build_report(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.build_report.get().map(|report| report.clone_ref(py))
+    }
+
+    /// Attaches what a build did; the first report stays.
+    fn _set_build_report(&self, report: Py<PyAny>) {
+        let _ = self.build_report.set(report);
     }
 
     /// A digest of what the dataset was built from, if its builder recorded one.

@@ -12,12 +12,6 @@ fn contents<'py>(slf: &Bound<'py, Dataset>) -> PyResult<Bound<'py, PyModule>> {
     slf.py().import("graphmill._contents")
 }
 
-fn amended(slf: &Bound<'_, Dataset>, function: &str, name: &str) -> Result<()> {
-    let amend = slf.py().import("graphmill._amend")?;
-    amend.call_method1(function, (slf, name))?;
-    slf.get().reopen()
-}
-
 #[pymethods]
 impl Dataset {
     /// Number of edges that the source had, which is the number of rows of every edge table.
@@ -138,9 +132,7 @@ impl Dataset {
         array: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> Result<()> {
-        let amend = slf.py().import("graphmill._amend")?;
-        amend.call_method1("add_edge_table", (slf, name, array, dtype))?;
-        slf.get().reopen()
+        Dataset::amend(slf, "add_edge_table", (slf, name, array, dtype))
     }
 
     /// Removes a table of the nodes or, if there is none of this name, of the edges; its file goes with it.
@@ -151,7 +143,7 @@ impl Dataset {
     ///     >>> "spare" in ds
     ///     False
     fn remove_table(slf: &Bound<'_, Self>, name: &str) -> Result<()> {
-        amended(slf, "remove_table", name)
+        Dataset::amend(slf, "remove_table", (slf, name))
     }
 
     /// Removes a split.
@@ -162,6 +154,6 @@ impl Dataset {
     ///     >>> "spare" in ds.splits
     ///     False
     fn remove_split(slf: &Bound<'_, Self>, name: &str) -> Result<()> {
-        amended(slf, "remove_split", name)
+        Dataset::amend(slf, "remove_split", (slf, name))
     }
 }
