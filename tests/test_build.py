@@ -147,9 +147,14 @@ def test_tables_with_ids_in_any_order(tmp_path: Path, edges: np.ndarray, x: np.n
     expected = np.zeros_like(x)
     expected[shuffled] = x[shuffled]
     for order in ("none", "hot"):
-        ds = gm.build(
-            tmp_path / order, edges=edges, features=tmp_path / "x.csv", order=order, num_nodes=100
-        )
+        with pytest.warns(UserWarning, match="95 rows for 100 nodes: 5 nodes without a row"):
+            ds = gm.build(
+                tmp_path / order,
+                edges=edges,
+                features=tmp_path / "x.csv",
+                order=order,
+                num_nodes=100,
+            )
         original = ds.original_ids(np.arange(ds.num_nodes))
         np.testing.assert_array_equal(ds.table("x").numpy(), expected[original])
 
@@ -205,7 +210,8 @@ def test_labels_as_words_are_numbered_by_name(tmp_path: Path) -> None:
 
 def test_missing_labels_are_minus_one(tmp_path: Path) -> None:
     labels = np.array([[2.0], [np.nan], [0.0]], dtype=np.float32)
-    ds = gm.build(tmp_path / "set", edges=[[0, 1], [1, 3]], labels=labels)
+    with pytest.warns(UserWarning, match="3 rows for 4 nodes: 1 node without a row filled with -1"):
+        ds = gm.build(tmp_path / "set", edges=[[0, 1], [1, 3]], labels=labels)
     assert ds.table("y").numpy().dtype == np.int64
     assert ds.table("y").numpy().tolist() == [2, -1, 0, -1]
 

@@ -33,8 +33,12 @@ def test_a_bad_row_of_a_table_without_ids_is_never_left_out(tmp_path: Path) -> N
 
 def test_a_bad_row_of_a_table_with_ids_is_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
     features = written(tmp_path / "x.csv", "id,a,b\n0,1,2\n1,3,foo\n2,4,5\n")
-    with pytest.warns(UserWarning, match="1 rows"):
+    with pytest.warns(UserWarning, match="skipped|without a row") as told:
         ds = gm.build(tmp_path / "d", EDGES, features=features, on_bad_row="skip")
+    skipped, filled = (str(warning.message) for warning in told)
+    assert "1 row of the sources skipped" in skipped
+    assert "line 3, column 3" in skipped
+    assert "1 node without a row filled with zeros" in filled
     assert ds.features is not None
     assert np.array_equal(ds.features.numpy(), [[1, 2], [0, 0], [4, 5]])
 

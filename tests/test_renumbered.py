@@ -306,8 +306,10 @@ def test_the_order_of_rows_takes_its_memory_from_the_budget(made: dict[str, Path
 
 def test_splits_are_added_by_id(source: Source) -> None:
     ds, ids = source.ds, listed(source.ids)
-    ds.add_split("some", [ids[9], ids[2], ids[9]])
-    assert listed(ds.split("some")) == [ids[9], ids[2], ids[9]]
+    ds.add_split("some", [ids[9], ids[2], ids[5]])
+    assert listed(ds.split("some")) == [ids[9], ids[2], ids[5]]
+    with pytest.raises(gm.SourceError, match=r"positions 0 and 2.*twice"):
+        ds.add_split("twice", [ids[9], ids[2], ids[9]])
     ds.add_split("none", [])
     assert len(ds.split("none")) == 0
     with pytest.raises(gm.SourceError, match="position 1"):

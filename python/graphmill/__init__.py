@@ -36,6 +36,7 @@ from ._sharing import open_share as _open_share
 
 __all__ = [
     "Batch",
+    "BuildReport",
     "CorruptError",
     "Dataset",
     "DeniedError",
@@ -59,13 +60,16 @@ __all__ = [
     "inference",
     "memory_in_use",
     "open",
+    "remove",
     "write_features",
     "write_graph",
 ]
 
 # What needs NumPy comes when it is asked for: importing that takes longer than most commands of `graphmill` do.
 if typing.TYPE_CHECKING:
+    from ._amend import remove
     from ._build import build
+    from ._build_report import BuildReport
     from ._from_pyg import from_pyg
     from ._inference import inference
     from ._link_loader import LinkNeighborLoader
@@ -73,12 +77,14 @@ if typing.TYPE_CHECKING:
     from ._writers import convert, write_features, write_graph
 else:
     _HOMES = {
+        "BuildReport": "_build_report",
         "build": "_build",
         "from_pyg": "_from_pyg",
         "inference": "_inference",
         "LinkNeighborLoader": "_link_loader",
         "NeighborLoader": "_loader",
         "convert": "_writers",
+        "remove": "_amend",
         "write_features": "_writers",
         "write_graph": "_writers",
     }

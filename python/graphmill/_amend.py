@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native, _writers
+from ._columns import columns_of
 from ._errors import SourceError
+from ._values import as_numpy, typed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,17 +37,47 @@ def add_table(ds: _native.Dataset, name: str, array: Any, dtype: Any, ids: Any, 
 
 def add_split(ds: _native.Dataset, name: str, nodes: Any) -> None:
     """Add a split; see ``Dataset.add_split``."""
-    array = _writers.as_numpy(nodes)
+    if columns_of(nodes) is not None:
+        raise TypeError(
+            f"nodes must be ids or a mask, found a table ({type(nodes).__name__}); give one of its columns"
+        )
+    array = typed(as_numpy(nodes))
     if array.dtype == np.bool_:
         if array.shape != (ds.num_nodes,):
             raise ValueError(f"a mask has shape {array.shape}, expected ({ds.num_nodes},)")
         _check_positions(ds, f"a mask for split {name!r}", "give a list of ids")
         nodes = array = np.flatnonzero(array)
-    elif array.size == 0 and array.ndim == 1:
+    elif array.ndim != 1:
+        raise ValueError(f"a split must have one dimension, found shape {array.shape}")
+    elif array.size == 0:
         nodes = array = np.zeros(0, dtype=np.int64)
+    else:
+        _refuse_repeats(ds, name, array)
     if ds.ids != "same" and array.size:
         array = _numbers(ds, nodes)
     _native.amend_split(os.fspath(ds.path), name, array, ds)
+
+
+def _refuse_repeats(ds: _native.Dataset, name: str, array: NDArray[Any]) -> None:
+    """Refuse a list that names a node twice, as a build does; an old mask of 0 and 1 is one."""
+    # The order of the ids, and they in that order.
+    with ds._reserve(24 * array.size, f"looking for repeated ids in split {name!r}"):
+        order = np.argsort(array, kind="stable")
+        in_order = array[order]
+        repeated = order[1:][in_order[1:] == in_order[:-1]]
+        if not repeated.size:
+            return
+        second = int(repeated.min())
+        first = int(np.flatnonzero(array == array[second])[0])
+    if array.dtype.kind in "iu" and np.isin(array, (0, 1)).all():
+        raise SourceError(
+            f"split {name!r}: found {array.size} values that are all 0 or 1, expected ids that are listed once, or a "
+            "mask of booleans; for a mask give mask.astype(bool), for ids list each once"
+        )
+    raise SourceError(
+        f"split {name!r}, positions {first} and {second}: found the id {array[second]} twice, expected every id once; "
+        "list each id once"
+    )
 
 
 def add_edge_table(ds: _native.Dataset, name: str, array: Any, dtype: Any) -> None:
@@ -76,12 +108,28 @@ def remove_split(ds: _native.Dataset, name: str) -> None:
     _native.amend_removal(os.fspath(ds.path), "split", name)
 
 
+def remove(path: str | os.PathLike[str]) -> None:
+    """Remove a dataset: its manifest and the files that this names, and the folder if nothing else is in it.
+
+    What else lies in the folder stays. Handles that are open keep what they have; a build or a change of the dataset
+    that is under way is an error.
+
+    Args:
+        path: The folder of the dataset.
+
+    Example:
+        >>> ds = gm.build("short-lived/", edges=[[0, 1], [1, 2]])
+        >>> gm.remove("short-lived/")
+    """
+    _native.remove_dataset(os.fspath(path))
+
+
 def _add_by_ids(
     ds: _native.Dataset, name: str, array: Any, dtype: Any, ids: Any, fill: Any
 ) -> None:
     _check_rows(name, array, len(ids), "one for each of ids")
     if fill is not None:
-        _check_fill(fill, array.dtype if dtype is None else dtype)
+        _check_fill(array, dtype, fill)
     count = ds.num_nodes
     # The row of every node, the numbers of the given ones, and what finding duplicates takes.
     with ds._reserve(8 * (count + 3 * len(ids)), f"the order of the rows of table {name!r}"):
@@ -134,24 +182,26 @@ def _reordered(
 def _filled(
     array: Any, dtype: Any, rows: NDArray[np.int64], is_given: NDArray[np.bool_], fill: Any
 ) -> Any:
-    element = _writers.element_name(array.dtype if dtype is None else dtype)
-    shape = (len(rows), *array.shape[1:])
-    if element == "bfloat16" or str(array.dtype) == "torch.bfloat16":
+    element = _element(array, dtype)
+    bits = _writers._ELEMENTS[element]
+    chunk = np.empty((len(rows), *array.shape[1:]), dtype=bits)
+    chunk[...] = _writers.stored(np.asarray([fill]), element, 0).view(bits)[0]
+    if is_given.any():
+        given = _writers.stored(array[rows[is_given]], element, 0)
+        chunk[is_given] = given.view(bits).reshape(-1, *array.shape[1:])
+    if element == "bfloat16":
         import torch
 
-        tensor = torch.full(shape, fill, dtype=getattr(torch, element))
-        tensor[torch.from_numpy(is_given)] = torch.as_tensor(array[rows[is_given]]).to(tensor.dtype)
-        return tensor
-    chunk = np.full(shape, fill, dtype=_writers._ELEMENTS[element])
-    if is_given.any():
-        chunk[is_given] = _writers._converted(_writers.as_numpy(array[rows[is_given]]), element)
+        return torch.from_numpy(chunk).view(torch.bfloat16)
     return chunk
 
 
-def _check_fill(fill: Any, dtype: Any) -> None:
-    element = _writers.element_name(dtype)
-    if element != "bfloat16":
-        _writers._converted(np.asarray([fill]), element)
+def _check_fill(array: Any, dtype: Any, fill: Any) -> None:
+    _writers.stored(np.asarray([fill]), _element(array, dtype), 0)
+
+
+def _element(array: Any, dtype: Any) -> str:
+    return _writers.stored_type(array) if dtype is None else _writers.element_name(dtype)
 
 
 def _check_rows(name: str, array: Any, expected: int, one_for: str) -> None:
@@ -176,6 +226,6 @@ def _check_positions(ds: _native.Dataset, what: str, remedy: str) -> None:
 def _numbers(ds: _native.Dataset, ids: Any) -> NDArray[np.int64]:
     """The nodes with these ids; one that is none cannot be stored."""
     try:
-        return np.asarray(_writers.as_numpy(ds.node_ids(ids)), dtype=np.int64)
+        return np.asarray(as_numpy(ds.node_ids(ids)), dtype=np.int64)
     except (IndexError, KeyError) as error:
         raise SourceError(error.args[0]) from None

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from . import _native
+from ._build_report import BuildReport, counted, report_of
+from ._edges import EdgeArrays, GraphFacts
 from ._sharing import open_share
-from ._sources import edge_source, split_source, table_source, table_sources
+from ._sources import (
+    edge_source,
+    edge_table_source,
+    edge_table_sources,
+    refuse_words,
+    split_source,
+    table_source,
+    table_sources,
+)
 from ._writers import element_name
+
+_LOGGER = logging.getLogger("graphmill")
+# Without handlers of its own, logging would print warnings a second time.
+_LOGGER.addHandler(logging.NullHandler())
 
 
 def build(
@@ -54,21 +71,32 @@ def build(
     """Compile edges, features, labels and splits into a dataset, within a memory budget, and open it.
 
     A source is a path, a list of paths (one after the other), a pattern such as ``"part-*.csv.gz"``, an array or
-    tensor, or a pandas, polars or pyarrow table. Files are text of any delimiter (``.gz`` and ``.zst`` too), Parquet,
-    ``.npy``, ``.npz``, ``.gl``, ``.gd``, or for ``edges`` the folder of an OGB, MAG240M or IGB dataset, which brings
-    its features, labels and splits along. The dataset appears complete or not at all.
+    tensor, a pandas, polars or pyarrow table, or a dict of columns. Files are text of any delimiter (``.gz`` and
+    ``.zst`` too), Parquet, ``.npy``, ``.npz``, ``.gl``, ``.gd``, or for ``edges`` the folder of an OGB, MAG240M or IGB
+    dataset, which brings its features, labels and splits along. The dataset appears complete or not at all.
+
+    What goes in comes out, or is refused: a value that the stored type cannot hold is an error that names it (floats
+    are rounded, but never to infinity). ``ds.build_report`` says what was read, left out and filled; nodes without a
+    row and rows that were skipped are a warning too. The logger ``graphmill`` has progress at the level of debugging,
+    the report as information, and the warnings.
 
     Args:
         out: The folder of the dataset.
-        edges: ``src,dst`` rows; in memory integers of shape ``[2, E]``, a pair of columns, or a table.
-        features: A row for each node, in the order of the ids unless a column is named ``id`` or ``node_id``.
-        labels: A label for each node: numbers, or words that become the numbers of classes; missing ones are -1.
-        edge_features: A row for each row of the edges; ``batch.edge_attr`` joins them by ``e_id``.
+        edges: ``src,dst`` rows; in memory ids of shape ``[2, E]`` or ``[E, 2]`` (``[2, 2]`` is ``[2, E]``), a pair of
+            columns, a list of pairs, a table, an adjacency matrix of SciPy (entry ``[u, v]`` is an edge from u to v;
+            ``weight_column="data"`` takes its values), or a graph of networkx (an undirected one is stored as
+            ``undirected=True``; columns are attributes of its edges).
+        features: A row for each node, in the order of the ids unless a column, or the index of pandas, is named ``id``
+            or ``node_id``; a sparse matrix is written out. Nodes without a row get zeros, with a warning.
+        labels: A label for each node, likewise: numbers, or words that become the numbers of classes; missing ones
+            are -1, and those of nodes without a row are so with a warning.
+        edge_features: A row for each row of the edges, in their order; ``batch.edge_attr`` joins them by ``e_id``.
         edge_tables: Further tables of the edges by name, likewise; each has numbers alone.
         tables: Further tables of the nodes by name.
-        splits: Lists of node ids, or masks, by name.
+        splits: Lists of node ids, each id once, or masks of booleans, by name.
         weights: Weights of edges in memory; ``weight_column`` names those of files and tables.
-        times: Times of edges in memory; ``time_column`` names those of files and tables.
+        times: Times of edges in memory, integers or dates (``datetime64`` counts in its own unit from 1970 on);
+            ``time_column`` names those of files and tables.
         undirected: Store each edge both ways in one set of lists.
         direction: ``"both"`` (default), ``"out"`` or ``"in"``: which lists a directed graph stores.
         order: ``"none"`` keeps the ids; ``"hot"`` renumbers nodes so that those come first that are neighbours most
@@ -80,11 +108,11 @@ def build(
         neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.
         weight_column: The column of weights, by name or by number from 0.
         time_column: The column of times, by name or by number from 0.
-        id_column: The column of a table that says whose row it is.
+        id_column: The column of a table that says whose row it is; for pandas also the name of an index.
         label_column: The column of the labels, where their table has several.
         edge_ids: Store the source row of every edge; weights, times and tables of edges imply it.
         map_ids: Ids are any integers: number the nodes and keep the ids with them.
-        string_ids: Ids are words: number the nodes and keep the words with them.
+        string_ids: Ids are words: number the nodes and keep the words with them. Without it, words are refused.
         num_nodes: At least this many nodes.
         dedup: Of edges with the same ends keep the first.
         drop_self_loops: Leave out edges from a node to itself.
@@ -116,8 +144,21 @@ def build(
         dtype=None if dtype is None else element_name(dtype),
         on_bad_row=on_bad_row,
     )
+    edge_rows = edge_source(edges, weights, times, weight_column, time_column)
+    feature_rows = table_sources(features, id_column, side_by_side)
+    label_rows = None if labels is None else table_source(labels, id_column, label_column)
+    table_rows = {name: table_source(table, id_column) for name, table in (tables or {}).items()}
+    refuse_words(string_ids, "the edges", edge_rows)
+    for name, source in [*(("features", rows) for rows in feature_rows), ("labels", label_rows)]:
+        refuse_words(string_ids, name, source)
+    for name, source in table_rows.items():
+        refuse_words(string_ids, f"table {name!r}", source)
+    facts = edge_rows.facts if isinstance(edge_rows, EdgeArrays) else GraphFacts()
+    if not (map_ids or string_ids):
+        # A graph has nodes without edges too, where ids are their numbers.
+        num_nodes = max(num_nodes or 0, facts.num_nodes) or num_nodes
     settings = _native.BuildSettings(
-        undirected=undirected,
+        undirected=undirected or facts.is_undirected,
         direction=direction,
         order=order,
         encoding=encoding,
@@ -134,17 +175,57 @@ def build(
         threads=threads,
         overwrite=overwrite,
     )
-    _native.build_dataset(
+    _LOGGER.info("building %s", os.fspath(out))
+    start = time.monotonic()
+    found = _native.build_dataset(
         os.fspath(out),
-        edge_source(edges, weights, times, weight_column, time_column),
-        table_sources(features, id_column, side_by_side),
-        None if labels is None else table_source(labels, id_column, label_column),
-        table_sources(edge_features, None, side_by_side),
-        [(name, table_source(table, None)) for name, table in (edge_tables or {}).items()],
-        [(name, table_source(table, id_column)) for name, table in (tables or {}).items()],
+        edge_rows,
+        feature_rows,
+        label_rows,
+        edge_table_sources(edge_features, side_by_side),
+        [(name, edge_table_source(table)) for name, table in (edge_tables or {}).items()],
+        list(table_rows.items()),
         [(name, split_source(split)) for name, split in (splits or {}).items()],
         source_options,
         settings,
         memory,
     )
-    return open_share(out, memory)
+    report = report_of(found, time.monotonic() - start)
+    for line in str(report).splitlines():
+        _LOGGER.info("%s: %s", os.fspath(out), line)
+    for problem in _problems(report, facts):
+        _LOGGER.warning("%s: %s", os.fspath(out), problem)
+        warnings.warn(problem, stacklevel=2)
+    ds = open_share(out, memory)
+    ds._set_build_report(report)
+    return ds
+
+
+def _problems(report: BuildReport, facts: GraphFacts) -> list[str]:
+    """What a user may not have meant."""
+    problems = []
+    if report.skipped:
+        sources = [report.edges, *report.tables.values(), *report.edge_tables.values()]
+        examples = [example for source in sources for example in source.examples][:3]
+        rows = counted(report.skipped, "row")
+        problems.append("; ".join([f"{rows} of the sources skipped", *examples]))
+    if report.num_edges == 0 and report.edges.rows > 0:
+        problems.append(f"the source has {counted(report.edges.rows, 'edge')}, and none is stored")
+    if facts.nodes > report.num_nodes:
+        missing = counted(facts.nodes - report.num_nodes, "node")
+        problems.append(
+            f"{missing} of the graph without edges left out: where ids are mapped or words, an edge or a table has to "
+            "name a node"
+        )
+    for name, table in report.tables.items():
+        are_labels = name == "y" or table.classes > 0
+        # Labels of some nodes by their ids are what they say; zeros as features come from no source.
+        if table.filled and not (are_labels and table.by_ids):
+            value = "-1" if are_labels else "zeros"
+            rows, nodes = counted(table.rows, "row"), counted(report.num_nodes, "node")
+            missing = counted(table.filled, "node")
+            problems.append(
+                f"table {name!r} has {rows} for {nodes}: {missing} without a row filled with {value}; give a row for "
+                "each node, or check that num_nodes and the ids of the edges are right"
+            )
+    return problems

@@ -6,7 +6,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ._sources import EdgeArrays, TableArray
+from ._build_report import BuildReport
+from ._edges import EdgeArrays
+from ._sources import TableArray
 
 __version__: str
 
@@ -251,6 +253,9 @@ class Dataset:
     @property
     def _origin(self) -> str | None: ...
     def _record_origin(self, digest: str) -> None: ...
+    @property
+    def build_report(self) -> BuildReport | None: ...
+    def _set_build_report(self, report: BuildReport) -> None: ...
     def _reserve(self, bytes: int, what: str) -> AbstractContextManager[None]: ...
 
 class RawBatch:
@@ -309,6 +314,14 @@ def amend_table(
 def amend_split(
     folder: str, name: str, ids: NDArray[Any], numbered: Dataset | None = None
 ) -> None: ...
+def remove_dataset(folder: str) -> None: ...
+def stored_rows(
+    bytes: NDArray[np.uint8],
+    from_: str,
+    element: str,
+    columns: int,
+    first_row: int,
+) -> NDArray[np.uint8]: ...
 def amend_removal(folder: str, what: str, name: str) -> None: ...
 
 class SourceOptions:
@@ -361,7 +374,7 @@ def build_dataset(
     source: SourceOptions,
     settings: BuildSettings,
     memory: str | int | None,
-) -> None: ...
+) -> dict[str, Any]: ...
 def convert_file(
     sources: list[str],
     target: str,

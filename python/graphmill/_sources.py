@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._writers import as_numpy, element_name
-
-_ID_NAMES = ("id", "node_id")
-# Unsigned types that tables do not store, and the next that holds them.
-_WIDER = {"uint16": np.int32, "uint32": np.int64, "uint64": np.int64}
+from ._columns import Columns, columns_of, id_index
+from ._edges import EdgeArrays, endpoints, graph_columns
+from ._errors import SourceError
+from ._values import as_numpy, ids_of, is_sparse, raw_rows, times_of, typed, weights_of, words_of
 
 
 @dataclass(frozen=True)
-class EdgeArrays:
-    """Edges in memory: two columns of ids, and values where there are any."""
+class SparseIndex:
+    """Where the values of a sparse table stand: the columns of row i begin at ``offsets[i]``."""
 
-    sources: NDArray[Any] | list[str]
-    destinations: NDArray[Any] | list[str]
-    weights: NDArray[np.float32] | None
-    times: NDArray[np.int64] | None
+    offsets: NDArray[Any]
+    columns: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -38,6 +35,7 @@ class TableArray:
     rows: int
     columns: int | None
     ids: NDArray[Any] | list[str] | None
+    sparse: SparseIndex | None = None
 
 
 def edge_source(
@@ -55,54 +53,77 @@ def edge_source(
                 "weights and times belong to edges in memory; name weight_column for files"
             )
         return paths
-    frame = _columns(edges)
+    frame, facts = graph_columns(edges, weight_column, time_column)
     if frame is not None:
-        names = list(frame)
+        names = frame.names
         if len(names) < 2:
             raise ValueError(f"a table of edges needs two columns, found {names}")
         if weight_column is not None:
-            weights = frame[_column_name(names, weight_column)]
+            weights = _only_one("weights", weights, frame[weight_column])
         if time_column is not None:
-            times = frame[_column_name(names, time_column)]
-        edges = (frame[names[0]], frame[names[1]])
+            times = _only_one("times", times, frame[time_column])
+        edges = (frame.columns[0], frame.columns[1])
     elif weight_column is not None or time_column is not None:
         raise ValueError("arrays have no columns to name; pass weights= and times= instead")
-    sources, destinations = _ends(edges)
-    return EdgeArrays(sources, destinations, _values(weights, np.float32), _values(times, np.int64))
+    sources, destinations = endpoints(edges)
+    weights = None if weights is None else weights_of(weights)
+    times = None if times is None else times_of(times)
+    return EdgeArrays(sources, destinations, weights, times, facts)
 
 
 def table_sources(
     table: Any, id_column: str | int | None, side_by_side: bool
 ) -> list[list[str] | TableArray]:
-    """Sources of one table, side by side."""
+    """Sources of the features of the nodes, side by side."""
     if table is None:
         return []
     if side_by_side and isinstance(table, (list, tuple)):
-        return [table_source(part, id_column) for part in table]
-    return [table_source(table, id_column)]
+        return [_matrix(part, table_source(part, id_column)) for part in table]
+    return [_matrix(table, table_source(table, id_column))]
 
 
 def table_source(
     table: Any, id_column: str | int | None, column: str | int | None = None
 ) -> list[str] | TableArray:
-    """Paths or rows; of a table in memory only one column, if it is named."""
+    """Paths or rows of nodes; of a table in memory only one column, if it is named."""
     paths = _paths(table)
     if paths is not None:
         return paths
-    frame = _columns(table)
+    frame = columns_of(table, id_column, with_index=True)
+    if frame is None:
+        index = id_index(table, id_column)
+        return _rows(table, None if index is None else ids_of(index, "the index"))
+    key = frame.ids(id_column)
+    ids = None if key is None else ids_of(frame.columns[key], f"column {frame.names[key]!r}")
+    chosen = range(len(frame.names)) if column is None else [frame.position(column)]
+    return _rows(_beside_each_other(frame, [at for at in chosen if at != key]), ids)
+
+
+def edge_table_sources(table: Any, side_by_side: bool) -> list[list[str] | TableArray]:
+    """Sources of the features of the edges, side by side."""
+    if table is None:
+        return []
+    if side_by_side and isinstance(table, (list, tuple)):
+        return [_matrix(part, edge_table_source(part)) for part in table]
+    return [_matrix(table, edge_table_source(table))]
+
+
+def edge_table_source(table: Any) -> list[str] | TableArray:
+    """Paths or rows of edges, which belong to the edges by their position, whatever columns are called."""
+    paths = _paths(table)
+    if paths is not None:
+        return paths
+    frame = columns_of(table)
     if frame is None:
         return _rows(table, None)
-    names = list(frame)
-    if id_column is not None:
-        key: str | None = _column_name(names, id_column)
-    else:
-        key = next((name for name in names if str(name).lower() in _ID_NAMES), None)
-    ids = None if key is None else _ids(frame[key])
-    chosen = names if column is None else [_column_name(names, column)]
-    cells = [frame[name] for name in chosen if name != key]
-    if len(cells) == 1:
-        return _rows(cells[0], ids)
-    return _rows(np.column_stack(cells) if cells else np.zeros((len(frame[names[0]]), 0)), ids)
+    return _rows(_beside_each_other(frame, list(range(len(frame.names)))), None)
+
+
+def _matrix(table: Any, source: list[str] | TableArray) -> list[str] | TableArray:
+    """Features of one column: a table has two dimensions also then, as files of text have."""
+    if isinstance(source, TableArray) and source.columns is None and columns_of(table) is not None:
+        return replace(source, columns=None if source.texts is not None else 1)
+    return source
 
 
 def split_source(split: Any) -> list[str] | TableArray:
@@ -110,19 +131,49 @@ def split_source(split: Any) -> list[str] | TableArray:
     paths = _paths(split)
     if paths is not None:
         return paths
-    frame = _columns(split)
+    frame, index = columns_of(split, with_index=True), id_index(split, None)
     if frame is not None:
-        split = next((frame[name] for name in frame if str(name).lower() in _ID_NAMES), None)
-        if split is None:
-            if len(frame) != 1:
-                raise ValueError(f"a split has one column, or one named id, found {list(frame)}")
-            split = next(iter(frame.values()))
-    array = as_numpy(split)
+        key = frame.ids(None)
+        others = [at for at in range(len(frame.names)) if at != key]
+        if key is None:
+            if len(others) != 1:
+                raise ValueError(f"a split has one column, or one named id, found {frame.names}")
+            array = typed(as_numpy(frame.columns[0]))
+        else:
+            array = typed(as_numpy(frame.columns[key]))
+            flags = [typed(as_numpy(frame.columns[at])) for at in others]
+            if len(flags) == 1 and flags[0].dtype == np.bool_:
+                array = array[flags[0]]
+    else:
+        array = typed(as_numpy(split))
+        if index is not None and array.dtype == np.bool_:
+            array = typed(as_numpy(index[array]))
+        elif index is not None:
+            raise ValueError(
+                "a series with an index of ids may list ids by its values or by its index; "
+                "give series.to_numpy() or series.index.to_numpy()"
+            )
     if array.ndim != 1:
         raise ValueError(f"a split must have one dimension, found shape {array.shape}")
     if array.size == 0:
         array = array.astype(np.int64)
     return _rows(array, None)
+
+
+def refuse_words(string_ids: bool, what: str, source: Any) -> None:
+    """Refuse words as ids where they would have to be integers."""
+    if string_ids:
+        return
+    if isinstance(source, EdgeArrays):
+        words = source.sources if source.has_words else None
+    else:
+        words = source.ids if isinstance(source, TableArray) else None
+    if isinstance(words, list):
+        example = f" such as {words[0]!r}" if words else ""
+        raise TypeError(
+            f"ids of {what} are words{example}, expected integers from 0 on; "
+            "give string_ids=True to number the nodes by their words"
+        )
 
 
 def _paths(source: Any) -> list[str] | None:
@@ -143,131 +194,83 @@ def _look_like_files(names: Sequence[str]) -> bool:
     return os.path.exists(first) or bool(glob.glob(first)) or os.sep in first
 
 
-def _columns(table: Any) -> Mapping[Any, NDArray[Any]] | None:
-    """The columns of a pandas, polars or pyarrow table, None for anything else."""
-    library = type(table).__module__.partition(".")[0]
-    if library in ("pandas", "polars") and hasattr(table, "columns"):
-        return {name: table[name].to_numpy() for name in table.columns}
-    if library == "pyarrow" and hasattr(table, "column_names"):
-        return {
-            name: _arrow_to_numpy(column)
-            for name, column in zip(table.column_names, table.columns, strict=True)
-        }
-    return None
+def _only_one(what: str, given: Any, column: Any) -> Any:
+    if given is not None:
+        raise ValueError(f"{what} are given twice, as an array and by a column; leave one out")
+    return column
 
 
-def _arrow_to_numpy(column: Any) -> NDArray[Any]:
-    # Neither texts nor chunks can be seen without a copy.
-    array: NDArray[Any] = (
-        column.to_numpy() if hasattr(column, "chunks") else column.to_numpy(zero_copy_only=False)
-    )
-    return array
+def _beside_each_other(frame: Columns, chosen: list[int]) -> Any:
+    """Some columns as one table."""
+    if len(chosen) == 1:
+        return frame.columns[chosen[0]]
+    cells = [typed(as_numpy(frame.columns[at])) for at in chosen]
+    if not cells:
+        raise SourceError(
+            f"found rows without columns, only {frame.names}, expected at least one column of values; "
+            "give one, or leave the table out"
+        )
+    common = np.result_type(*cells)
+    if common.kind == "f":
+        for at, cell in zip(chosen, cells, strict=True):
+            _check_exact(frame.names[at], cell, common)
+    return np.column_stack(cells)
 
 
-def _column_name(names: Sequence[Any], column: str | int) -> Any:
-    if isinstance(column, int) or (str(column).isdigit() and column not in names):
-        if not 0 <= int(column) < len(names):
-            raise ValueError(f"there is no column {column}; the table has {len(names)}")
-        return names[int(column)]
-    found = [name for name in names if str(name).lower() == str(column).lower()]
-    if not found:
-        raise ValueError(f"there is no column {column!r}; the table has {list(names)}")
-    return found[0]
+def _check_exact(name: Any, cell: NDArray[Any], common: np.dtype[Any]) -> None:
+    """Refuse integers that the type of the columns beside them would change."""
+    if cell.dtype.kind not in "iu" or cell.dtype.itemsize < 4 or cell.size == 0:
+        return
+    # Beyond this, not every integer is a number of the type.
+    most = 1 << (np.finfo(common).nmant + 1)
+    for value in (int(cell.max()), int(cell.min())):
+        if abs(value) > most:
+            raise ValueError(
+                f"column {name!r} holds {value}, and beside the other columns it would become {common}, which is exact "
+                f"up to {most}; give it as a table of its own, or all columns as the type that is wanted"
+            )
 
 
-def _ends(edges: Any) -> tuple[Any, Any]:
-    if hasattr(edges, "shape"):
-        if len(edges.shape) != 2 or edges.shape[0] != 2:
-            raise ValueError(f"edges must have shape [2, E], found {tuple(edges.shape)}")
-    elif len(edges) != 2:
-        raise ValueError(f"edges must be two columns, found {len(edges)}")
-    sources, destinations = _ids(edges[0]), _ids(edges[1])
-    if isinstance(sources, list) != isinstance(destinations, list):
-        raise TypeError("one column of edges holds words and the other numbers")
-    if len(sources) != len(destinations):
-        raise ValueError(f"edges have {len(sources)} sources and {len(destinations)} destinations")
-    return sources, destinations
-
-
-def _ids(values: Any) -> NDArray[Any] | list[str]:
-    """Ids as contiguous int32 or int64, or as words."""
-    array = _to_array(values)
-    if array.ndim != 1:
-        raise ValueError(f"ids must have one dimension, found shape {array.shape}")
-    if array.dtype.kind in "OUST":
-        return _words(array)
-    if array.size == 0:
-        return np.zeros(0, np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"ids must be integers or words, found {array.dtype}")
-    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
-        raise ValueError(f"found the id {int(array.max())}, expected ids below 2^63")
-    if array.dtype != np.int32:
-        array = array.astype(np.int64, copy=False)
-    return np.ascontiguousarray(array)
-
-
-def _values(values: Any, dtype: Any) -> NDArray[Any] | None:
-    if values is None:
-        return None
-    array = _to_array(values)
-    if array.ndim != 1:
-        raise ValueError(f"weights and times must have one dimension, found shape {array.shape}")
-    if dtype is np.int64 and array.dtype.kind in "Mm":
-        array = array.astype(np.int64)
-    if array.dtype.kind not in ("iu" if dtype is np.int64 else "iufb") and array.size:
-        raise TypeError(f"found {array.dtype}, expected {np.dtype(dtype)} or what fits into it")
-    return np.ascontiguousarray(array, dtype=dtype)
-
-
-def _rows(table: Any, ids: Any) -> TableArray:
-    if str(getattr(table, "dtype", "")) == "torch.bfloat16":
-        # NumPy has no bfloat16, but its bits fit anywhere.
-        import torch
-
-        array, element = table.detach().cpu().contiguous().view(torch.int16).numpy(), "bfloat16"
-    else:
-        array = _to_array(table)
-        if array.dtype.kind in "OUST":
-            if array.ndim == 2 and array.shape[1] == 1:
-                array = array[:, 0]
-            if array.ndim != 1:
+def _rows(table: Any, ids: NDArray[Any] | list[str] | None) -> TableArray:
+    if is_sparse(table) or str(getattr(table, "layout", "")) in _SPARSE_LAYOUTS:
+        return _sparse_rows(table, ids)
+    if str(getattr(table, "dtype", "")) != "torch.bfloat16":
+        table = typed(as_numpy(table))
+        if table.dtype.kind in "OUST":
+            if table.ndim == 2 and table.shape[1] == 1:
+                table = table[:, 0]
+            if table.ndim != 1:
                 raise TypeError("a table of words must have one column, or hold numbers alone")
-            texts = _words(array)
+            texts = words_of(table, "rows")
             return TableArray(None, texts, "int64", len(texts), None, ids)
-        wider = _WIDER.get(array.dtype.name)
-        if wider is not None:
-            if array.size and int(array.max()) > np.iinfo(wider).max:
-                raise ValueError(f"{int(array.max())} does not fit into {np.dtype(wider)}")
-            array = array.astype(wider)
-        element = element_name(array.dtype)
-    if array.ndim not in (1, 2):
-        raise ValueError(f"rows must have one or two dimensions, found shape {array.shape}")
-    columns = None if array.ndim == 1 else array.shape[1]
-    data = np.ascontiguousarray(array)
-    if data.dtype.byteorder == ">":
-        data = data.astype(data.dtype.newbyteorder("<"))
-    rows = data.shape[0]
-    return TableArray(data.reshape(-1).view(np.uint8), None, element, rows, columns, ids)
+    data, element, shape = raw_rows(table)
+    if len(shape) not in (1, 2):
+        raise ValueError(f"rows must have one or two dimensions, found shape {shape}")
+    return TableArray(data, None, element, shape[0], None if len(shape) == 1 else shape[1], ids)
 
 
-def _to_array(values: Any) -> NDArray[Any]:
-    library = type(values).__module__.partition(".")[0]
-    if library in ("pandas", "polars") and hasattr(values, "to_numpy"):
-        values = values.to_numpy()
-    elif library == "pyarrow" and hasattr(values, "to_numpy"):
-        values = _arrow_to_numpy(values)
-    return as_numpy(values)
+_SPARSE_LAYOUTS = ("torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc")
 
 
-def _words(array: NDArray[Any]) -> list[str]:
-    words = []
-    for value in array.tolist():
-        if value is None or value != value:
-            # A missing value of pandas is None or a NaN.
-            words.append("")
-        elif isinstance(value, (str, int, np.integer)) and not isinstance(value, bool):
-            words.append(str(value))
-        else:
-            raise TypeError(f"found {value!r} of type {type(value).__name__}, expected words")
-    return words
+def _sparse_rows(table: Any, ids: NDArray[Any] | list[str] | None) -> TableArray:
+    """A sparse matrix of SciPy or torch, which the build writes out piece by piece."""
+    if len(table.shape) != 2:
+        raise ValueError(
+            f"a sparse table must have two dimensions, found shape {tuple(table.shape)}"
+        )
+    if is_sparse(table):
+        csr = table.tocsr()
+        if not csr.has_canonical_format:
+            # The matrix of the user stays as it is.
+            csr = csr.copy() if csr is table else csr
+            csr.sum_duplicates()
+        offsets, columns, values = csr.indptr, csr.indices, csr.data
+    else:
+        # Coalesced values are in the order of the rows, and in a row in that of the columns.
+        tensor = table.detach().cpu().to_sparse_coo().coalesce()
+        rows, columns = tensor.indices().numpy()
+        offsets = np.searchsorted(rows, np.arange(table.shape[0] + 1))
+        values = tensor.values()
+    data, element, _ = raw_rows(values)
+    index = SparseIndex(np.ascontiguousarray(offsets), np.ascontiguousarray(columns))
+    return TableArray(data, None, element, int(table.shape[0]), int(table.shape[1]), ids, index)

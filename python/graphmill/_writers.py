@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _native
+from ._edges import endpoints
+from ._values import is_sparse, number_name, raw_rows, times_of, weights_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -25,7 +27,11 @@ _ELEMENTS = {
     "float16": np.float16,
     "float32": np.float32,
     "float64": np.float64,
+    # NumPy has no such type; its bits are.
+    "bfloat16": np.int16,
 }
+# Unsigned types that tables do not have, and the next that holds them.
+_WIDER = {"uint16": "int32", "uint32": "int64", "uint64": "int64"}
 _SHORT = {
     "i8": "int8",
     "i16": "int16",
@@ -58,7 +64,7 @@ def write_graph(
 
     Args:
         path: The file to write; it appears complete or not at all.
-        edge_index: Integers of shape ``[2, E]`` (NumPy or torch), or a pair ``(sources, destinations)``.
+        edge_index: Integers of shape ``[2, E]`` or ``[E, 2]`` (NumPy or torch), or a pair ``(sources, destinations)``.
         num_nodes: At least so many nodes; more if an id demands it.
         weights: One finite number, 0 or more, for each edge.
         times: One integer for each edge.
@@ -76,14 +82,14 @@ def write_graph(
         >>> g.num_edges
         3
     """
-    sources, destinations = edge_columns(edge_index)
+    sources, destinations = _integer_columns(edge_index)
     _native.write_edges(
         os.fspath(path),
         sources,
         destinations,
         num_nodes,
-        None if weights is None else _column(weights, np.float32, "weights"),
-        None if times is None else _column(times, np.int64, "times"),
+        None if weights is None else weights_of(weights),
+        None if times is None else times_of(times),
         undirected,
         direction,
         neighbor_order,
@@ -216,6 +222,16 @@ def convert(
     )
 
 
+def _integer_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two contiguous columns of one integer type, without a copy where the input allows it."""
+    sources, destinations = endpoints(edge_index)
+    if isinstance(sources, list) or isinstance(destinations, list):
+        raise TypeError("edge_index holds words, expected integers; gm.build takes string_ids=True")
+    if sources.dtype == destinations.dtype == np.int32:
+        return sources, destinations
+    return sources.astype(np.int64, copy=False), destinations.astype(np.int64, copy=False)
+
+
 def _table(
     array_or_chunks: Any, dtype: Any
 ) -> tuple[int | None, int | None, str, Iterator[NDArray[np.uint8]]]:
@@ -226,54 +242,16 @@ def _table(
         first = next(chunks)
     except StopIteration:
         raise ValueError("no chunk of rows was given; pass an array for an empty table") from None
-    if not hasattr(first, "shape"):
-        raise TypeError(f"rows must be NumPy arrays or torch tensors, found {type(first).__name__}")
-    element = element_name(first.dtype if dtype is None else dtype)
+    if not (hasattr(first, "shape") and hasattr(first, "dtype")):
+        raise TypeError(
+            f"rows must be NumPy arrays or torch tensors, found {type(first).__name__}; give numpy.asarray(rows)"
+        )
+    element = stored_type(first) if dtype is None else element_name(dtype)
     if len(first.shape) not in (1, 2):
         raise ValueError(f"rows must have one or two dimensions, found shape {tuple(first.shape)}")
     columns = None if len(first.shape) == 1 else int(first.shape[1])
     rows = int(first.shape[0]) if is_array else None
     return rows, columns, element, _pieces(chain([first], chunks), element, columns)
-
-
-def edge_columns(edge_index: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two contiguous integer arrays of one type, without a copy where the input allows it."""
-    if not hasattr(edge_index, "shape") and len(edge_index) != 2:
-        raise ValueError(f"edge_index must have two rows, found {len(edge_index)}")
-    if hasattr(edge_index, "shape") and (len(edge_index.shape) != 2 or edge_index.shape[0] != 2):
-        raise ValueError(f"edge_index must have shape [2, E], found {tuple(edge_index.shape)}")
-    columns = [as_numpy(edge_index[0]), as_numpy(edge_index[1])]
-    for column in columns:
-        if column.ndim != 1 or (column.dtype.kind not in "iu" and column.size):
-            raise TypeError(
-                f"edge_index must hold integers, found {column.dtype} of shape {column.shape}"
-            )
-    narrow = all(column.dtype == np.int32 for column in columns)
-    wide = [_checked_int64(column) if not narrow else column for column in columns]
-    return np.ascontiguousarray(wide[0]), np.ascontiguousarray(wide[1])
-
-
-def _checked_int64(column: NDArray[Any]) -> NDArray[Any]:
-    if column.dtype == np.uint64 and column.size and int(column.max()) > np.iinfo(np.int64).max:
-        raise ValueError(f"edge_index holds the id {int(column.max())}, expected ids below 2^63")
-    return column.astype(np.int64, copy=False)
-
-
-def _column(values: Any, dtype: Any, what: str) -> NDArray[Any]:
-    column = as_numpy(values)
-    if column.ndim != 1:
-        raise ValueError(f"{what} must have one dimension, found shape {column.shape}")
-    if dtype is np.int64 and column.dtype.kind not in "iu" and column.size:
-        raise TypeError(f"{what} must be integers, found {column.dtype}")
-    if column.dtype.kind not in "iufb" and column.size:
-        raise TypeError(f"{what} must be numbers, found {column.dtype}")
-    return np.ascontiguousarray(column, dtype=dtype)
-
-
-def as_numpy(values: Any) -> NDArray[Any]:
-    if hasattr(values, "detach"):
-        values = values.detach().cpu().numpy()
-    return np.asarray(values)
 
 
 def element_name(dtype: Any) -> str:
@@ -284,16 +262,25 @@ def element_name(dtype: Any) -> str:
         name = str(dtype).removeprefix("torch.")
     else:
         name = np.dtype(dtype).name
-    if name not in _ELEMENTS and name != "bfloat16":
-        stored = ", ".join([*_ELEMENTS, "bfloat16"])
-        raise TypeError(f"a table cannot store {name}; it stores {stored}")
+    if name not in _ELEMENTS:
+        raise TypeError(f"a table cannot store {name}; it stores {', '.join(_ELEMENTS)}")
     return name
+
+
+def stored_type(rows: Any) -> str:
+    """The name of the type that a table has for rows of this type: their own, or the next that holds it."""
+    if str(rows.dtype).startswith("torch."):
+        name = str(rows.dtype).removeprefix("torch.")
+    else:
+        name = number_name(np.dtype(rows.dtype))
+    return element_name(_WIDER.get(name, name))
 
 
 def _pieces(
     chunks: Iterable[Any], element: str, columns: int | None
 ) -> Iterator[NDArray[np.uint8]]:
     """Every chunk in pieces of a few MiB, converted, as bytes."""
+    before = 0
     for chunk in chunks:
         shape = tuple(getattr(chunk, "shape", ()))
         if len(shape) != (1 if columns is None else 2) or (
@@ -303,36 +290,19 @@ def _pieces(
             raise ValueError(f"a chunk has shape {shape}, expected {expected} like the first")
         width = max(1, (columns or 1) * 8)
         step = max(1, _CHUNK_BYTES // width)
+        # Other sparse matrices cannot be cut.
+        rows = chunk.tocsr() if is_sparse(chunk) else chunk
         for start in range(0, shape[0], step):
-            yield _bytes_of(chunk[start : start + step], element)
+            yield stored(rows[start : start + step], element, before + start)
+        before += shape[0]
         # While the next one is made, this one need not be there.
-        del chunk
+        del chunk, rows
 
 
-def _bytes_of(rows: Any, element: str) -> NDArray[np.uint8]:
-    if element == "bfloat16" or str(getattr(rows, "dtype", "")) == "torch.bfloat16":
-        # NumPy has no bfloat16; torch rounds to it, to nearest even.
-        import torch
-
-        tensor = torch.as_tensor(rows).to(getattr(torch, element)).contiguous()
-        view = tensor.view(torch.int16) if element == "bfloat16" else tensor
-        rows = view.numpy()
-    else:
-        rows = _converted(as_numpy(rows), element)
-    return np.ascontiguousarray(rows).reshape(-1).view(np.uint8)
-
-
-def _converted(rows: NDArray[Any], element: str) -> NDArray[Any]:
-    """The rows in another type; a value that would change its meaning is an error, rounding is not."""
-    target = np.dtype(_ELEMENTS[element])
-    if rows.dtype == target:
-        return rows
-    if rows.dtype.kind not in "iufb":
-        raise TypeError(f"rows must be numbers, found {rows.dtype}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        converted = rows.astype(target)
-    if target.kind in "iub" and not np.array_equal(converted, rows):
-        raise ValueError(f"values of type {rows.dtype} do not fit into {target}")
-    if target.kind == "f" and np.any(np.isinf(converted) & np.isfinite(rows)):
-        raise ValueError(f"values of type {rows.dtype} overflow {target}")
-    return converted
+def stored(rows: Any, element: str, first_row: int) -> NDArray[np.uint8]:
+    """The bytes of rows in the type of a table; a value that would change its meaning is an error, rounding is not."""
+    data, name, shape = raw_rows(rows)
+    if name == element:
+        return data
+    columns = 1 if len(shape) == 1 else shape[1]
+    return _native.stored_rows(data, name, element, columns, first_row)

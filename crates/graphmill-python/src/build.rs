@@ -6,13 +6,16 @@ use crate::errors::Result;
 use crate::interruptible::interruptible;
 use crate::memory::budget_of;
 use crate::source_options::SourceOptions;
-use crate::writers::{parse_directions, warn};
+use crate::writers::parse_directions;
 use graphmill::format::{Encoding, ListOrder};
 use graphmill::ingest::EdgeSortOptions;
-use graphmill::ingest::build::{BuildOptions, BuildSources, NodeOrder, SourceIds, build};
-use graphmill::ingest::source::Column;
+use graphmill::ingest::build::{
+    BuildOptions, BuildReport, BuildSources, NodeOrder, SourceIds, TableReport, build,
+};
+use graphmill::ingest::source::{Column, ReadReport};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -100,11 +103,11 @@ impl BuildSettings {
     }
 }
 
-/// Builds a dataset; `graphmill.build` prepares the arguments.
+/// Builds a dataset and returns what it did; `graphmill.build` prepares the arguments.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
-pub fn build_dataset(
-    py: Python<'_>,
+pub fn build_dataset<'py>(
+    py: Python<'py>,
     out: PathBuf,
     edges: Edges<'_>,
     features: Vec<Rows<'_>>,
@@ -116,7 +119,7 @@ pub fn build_dataset(
     source: &SourceOptions,
     settings: &BuildSettings,
     memory: Option<&Bound<'_, PyAny>>,
-) -> Result<()> {
+) -> Result<Bound<'py, PyDict>> {
     let words_of = |rows: &[Rows<'_>]| rows.iter().map(Rows::words).collect::<Vec<Words>>();
     let named_words =
         |rows: &[(String, Rows<'_>)]| rows.iter().map(|(_, rows)| rows.words()).collect::<Vec<_>>();
@@ -150,8 +153,47 @@ pub fn build_dataset(
         let options = options.observer(observer);
         pool.install(|| build(&out, &sources, &options))
     })?;
-    if report.skipped() > 0 {
-        warn(py, format!("{} rows of the sources were skipped", report.skipped()))?;
-    }
-    Ok(())
+    Ok(reported(py, &report)?)
+}
+
+/// The report as `graphmill._build_report` takes it.
+fn reported<'py>(py: Python<'py>, report: &BuildReport) -> PyResult<Bound<'py, PyDict>> {
+    let edges = read_report(py, &report.edges)?;
+    edges.set_item("duplicates", report.topology.duplicates_dropped)?;
+    edges.set_item("self_loops", report.topology.self_loops_dropped)?;
+    let tables = report.tables.iter().map(|table| table_report(py, table));
+    let seconds =
+        |(stage, time): &(&'static str, std::time::Duration)| (*stage, time.as_secs_f64());
+    let found = PyDict::new(py);
+    found.set_item("num_nodes", report.manifest.node().count)?;
+    found.set_item("num_edges", report.manifest.edge().count)?;
+    found.set_item("edges", edges)?;
+    found.set_item("tables", tables.collect::<PyResult<Vec<_>>>()?)?;
+    found.set_item("splits", &report.splits)?;
+    found.set_item("stages", report.stages.iter().map(seconds).collect::<Vec<_>>())?;
+    found.set_item("peak_memory", report.peak_memory)?;
+    found.set_item("bytes", report.bytes())?;
+    Ok(found)
+}
+
+fn table_report<'py>(py: Python<'py>, table: &TableReport) -> PyResult<Bound<'py, PyDict>> {
+    let found = read_report(py, &table.read)?;
+    found.set_item("name", &table.name)?;
+    found.set_item("of_edges", table.of_edges)?;
+    found.set_item("columns", table.columns)?;
+    found.set_item("dtype", table.element.name())?;
+    found.set_item("by_ids", table.by_ids)?;
+    found.set_item("filled", table.filled)?;
+    found.set_item("duplicates", table.duplicates)?;
+    found.set_item("classes", table.classes)?;
+    Ok(found)
+}
+
+fn read_report<'py>(py: Python<'py>, read: &ReadReport) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("rows", read.rows)?;
+    found.set_item("skipped", read.skipped)?;
+    let examples = read.bad_examples.iter().map(ToString::to_string).collect::<Vec<_>>();
+    found.set_item("examples", examples)?;
+    Ok(found)
 }

@@ -3,9 +3,9 @@
 //! slices. It must not know what is built.
 
 use crate::errors::Result;
-use graphmill::format::ElementType;
 use graphmill::ingest::build::{EdgeSource, TableSource};
-use graphmill::ingest::source::{EdgeArrays, IdArray, TableArray, TextCells};
+use graphmill::ingest::npy::ArrayType;
+use graphmill::ingest::source::{EdgeArrays, IdArray, SparseRows, TableArray, TextCells};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -15,6 +15,8 @@ use std::path::PathBuf;
 enum Ids<'py> {
     Narrow(PyReadonlyArray1<'py, i32>),
     Wide(PyReadonlyArray1<'py, i64>),
+    NarrowUnsigned(PyReadonlyArray1<'py, u32>),
+    WideUnsigned(PyReadonlyArray1<'py, u64>),
     Words(Vec<String>),
 }
 
@@ -50,6 +52,14 @@ pub struct RowArray<'py> {
     rows: u64,
     columns: Option<u64>,
     ids: Option<Ids<'py>>,
+    sparse: Option<SparseIndex<'py>>,
+}
+
+/// `SparseIndex` of the Python side: where the values of a `RowArray` stand.
+#[derive(FromPyObject)]
+struct SparseIndex<'py> {
+    offsets: Ids<'py>,
+    columns: Ids<'py>,
 }
 
 /// Words in the form that readers hand them around in; numbers need no other form.
@@ -72,6 +82,8 @@ impl Ids<'_> {
             (_, Some(words)) => IdArray::Text(words),
             (Ids::Narrow(ids), None) => IdArray::I32(ids.as_slice().map_err(PyErr::from)?),
             (Ids::Wide(ids), None) => IdArray::I64(ids.as_slice().map_err(PyErr::from)?),
+            (Ids::NarrowUnsigned(ids), None) => IdArray::U32(ids.as_slice().map_err(PyErr::from)?),
+            (Ids::WideUnsigned(ids), None) => IdArray::U64(ids.as_slice().map_err(PyErr::from)?),
             (Ids::Words(_), None) => unreachable!("words are converted before they are used"),
         })
     }
@@ -125,14 +137,20 @@ impl Rows<'_> {
         let mut table = match (&words.first, &rows.data) {
             (Some(texts), _) => TableArray::texts(texts),
             (None, data) => {
-                let element: ElementType = rows.element.parse()?;
+                let numbers: ArrayType = rows.element.parse()?;
                 let bytes = match data {
                     Some(data) => data.as_slice().map_err(PyErr::from)?,
                     None => &[],
                 };
-                match rows.columns {
-                    Some(columns) => TableArray::matrix(bytes, element, rows.rows, columns),
-                    None => TableArray::vector(bytes, element, rows.rows),
+                match (&rows.sparse, rows.columns) {
+                    (Some(sparse), columns) => {
+                        let (offsets, places) =
+                            (sparse.offsets.slice(&None)?, sparse.columns.slice(&None)?);
+                        let sparse = SparseRows::new(offsets, places, bytes, numbers);
+                        TableArray::sparse(sparse, columns.unwrap_or(1))
+                    }
+                    (None, Some(columns)) => TableArray::matrix(bytes, numbers, rows.rows, columns),
+                    (None, None) => TableArray::vector(bytes, numbers, rows.rows),
                 }
             }
         };

@@ -349,9 +349,9 @@ impl Dataset {
     /// What the build that returned this handle did, a :class:`graphmill.BuildReport`; None if it was opened.
     ///
     /// Example:
-    ///     >>> built = gm.build("links", edges=[[0, 1], [1, 5]], labels=[4, 7], num_nodes=6)
+    ///     >>> built = gm.build("links", edges=[[0, 1], [1, 2]], labels={"id": [2, 0], "y": [4, 7]})
     ///     >>> built.build_report.tables["y"].filled
-    ///     4
+    ///     1
     #[getter]
     fn build_report(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.build_report.get().map(|report| report.clone_ref(py))

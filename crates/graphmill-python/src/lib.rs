@@ -50,6 +50,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(writers::amend_table, module)?)?;
     module.add_function(wrap_pyfunction!(writers::amend_split, module)?)?;
     module.add_function(wrap_pyfunction!(writers::amend_removal, module)?)?;
+    module.add_function(wrap_pyfunction!(writers::remove_dataset, module)?)?;
+    module.add_function(wrap_pyfunction!(writers::stored_rows, module)?)?;
     module.add_function(wrap_pyfunction!(writers::convert_file, module)?)?;
     module.add_function(wrap_pyfunction!(memory::memory_in_use, module)?)?;
     module.add_function(wrap_pyfunction!(memory::size_in_bytes, module)?)?;

@@ -8,6 +8,7 @@ use crate::interruptible::interruptible;
 use crate::memory::budget_of;
 use crate::source_options::SourceOptions;
 use graphmill::format::{ElementType, Encoding, ListOrder, TableShape};
+use graphmill::ingest::npy::ArrayType;
 use graphmill::ingest::{
     self, ConvertOptions, DatasetWriter, Directions, GraphOptions, MemoryEdges, TableWriter,
 };
@@ -208,6 +209,29 @@ fn amend(folder: &Path, numbered: Option<&store::Dataset>) -> ingest::Result<Dat
         return Err(ingest::Error::Request { what: "dataset", problem: problem.to_owned() });
     }
     Ok(writer)
+}
+
+/// Removes a dataset; `graphmill.remove` prepares the argument.
+#[pyfunction]
+pub fn remove_dataset(py: Python<'_>, folder: PathBuf) -> Result<()> {
+    Ok(py.detach(|| ingest::remove_dataset(&folder))?)
+}
+
+/// The bytes that a table of `element` stores for rows of an array; a value that would change its meaning is an error.
+#[pyfunction]
+pub fn stored_rows<'py>(
+    py: Python<'py>,
+    bytes: PyReadonlyArray1<'py, u8>,
+    from: &str,
+    element: &str,
+    columns: u64,
+    first_row: u64,
+) -> Result<Bound<'py, PyArray1<u8>>> {
+    let (from, element): (ArrayType, ElementType) = (from.parse()?, element.parse()?);
+    let bytes = bytes.as_slice().map_err(PyErr::from)?;
+    let stored =
+        py.detach(|| ingest::source::stored_rows(from, element, columns, first_row, bytes))?;
+    Ok(PyArray1::from_vec(py, stored))
 }
 
 fn table_shape(element: &str, rows: u64, columns: Option<u64>) -> Result<TableShape> {
