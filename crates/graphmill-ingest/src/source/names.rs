@@ -1,6 +1,6 @@
 //! Ids that are words.
-//! Text files, Parquet and memory all take the same things for a name: text in UTF-8 without the
-//! blanks around it, neither empty nor endless. It must not know which column or row it is in.
+//! Text files, Parquet and memory all take the same things for a name: text in UTF-8, exactly as it
+//! stands, which is neither blank nor endless. It must not know which column or row it is in.
 
 use super::faults::RowFault;
 
@@ -38,13 +38,15 @@ impl NoName {
     }
 }
 
-/// The name that some bytes are, without blanks around it.
+/// The name that some bytes are; blanks around it belong to it.
 pub(crate) fn name(text: &[u8]) -> Result<&str, NoName> {
-    match super::text::trim(text) {
-        [] => Err(NoName::Empty),
-        text if text.len() > LONGEST_NAME => Err(NoName::TooLong(text.len())),
-        text => std::str::from_utf8(text).map_err(|_| NoName::NotUtf8),
+    if super::text::trim(text).is_empty() {
+        return Err(NoName::Empty);
     }
+    if text.len() > LONGEST_NAME {
+        return Err(NoName::TooLong(text.len()));
+    }
+    std::str::from_utf8(text).map_err(|_| NoName::NotUtf8)
 }
 
 #[cfg(test)]
@@ -52,8 +54,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_trimmed_text_of_some_length() {
-        assert_eq!(name(b" ada lovelace\t"), Ok("ada lovelace"));
+    fn names_are_text_of_some_length_exactly_as_it_stands() {
+        assert_eq!(name(b" ada lovelace\t"), Ok(" ada lovelace\t"));
         assert_eq!(name(" \t".as_bytes()), Err(NoName::Empty));
         assert_eq!(name(b"\xFF"), Err(NoName::NotUtf8));
         assert!(name(&[b'a'; LONGEST_NAME]).is_ok());

@@ -111,7 +111,7 @@ fn words_are_names_whatever_they_came_as() {
     let arrays = EdgeArrays::new(&sources, &destinations).times(&[1, 2, 3]);
     let (chunks, report) = read_chunks(arrays, &skip).unwrap();
     let chunk = &chunks[0];
-    assert_eq!(chunk.source_names.iter().collect::<Vec<_>>(), ["ada", "cy"]);
+    assert_eq!(chunk.source_names.iter().collect::<Vec<_>>(), [" ada ", "cy"]);
     assert_eq!(chunk.destination_names.iter().collect::<Vec<_>>(), ["x", "z"]);
     assert_eq!((chunk.times.as_deref(), report.skipped), (Some(&[1, 3][..]), 1));
     let error = read_chunks(arrays, &EdgeInputOptions::new()).unwrap_err();

@@ -248,7 +248,7 @@ impl ParquetTable {
             None => {}
         }
         for words in &columns.words {
-            chunk.texts.push(words.get(row).unwrap_or("").trim_matches([' ', '\t']));
+            chunk.texts.push(words.get(row).unwrap_or(""));
         }
         let Cells::Numbers { element, missing } = self.cells else { return Ok(()) };
         for (column, array) in &columns.numbers {
