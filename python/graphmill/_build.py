@@ -46,6 +46,8 @@ def build(
     order: str = "none",
     encoding: str = "auto",
     neighbor_order: str = "id",
+    src_column: str | int | None = None,
+    dst_column: str | int | None = None,
     weight_column: str | int | None = None,
     time_column: str | int | None = None,
     id_column: str | int | None = None,
@@ -106,6 +108,9 @@ def build(
         encoding: ``"i32"``, ``"i64"``, ``"packed"`` (few bits an edge, no view of ``indices``) or ``"auto"`` (the
             narrower one that fits; packed if that would fill more than a quarter of the machine's memory).
         neighbor_order: Order within a list: ``"id"``, ``"time"`` or ``"file"``.
+        src_column: The column of sources, by name or by number from 0; by default the one called ``src``, ``source``,
+            ``from`` or the like, else the first that nothing else is read from.
+        dst_column: The column of destinations, likewise.
         weight_column: The column of weights, by name or by number from 0.
         time_column: The column of times, by name or by number from 0.
         id_column: The column of a table that says whose row it is; for pandas also the name of an index.
@@ -138,13 +143,17 @@ def build(
         format=format,
         header=header,
         delimiter=delimiter,
+        src_column=None if src_column is None else str(src_column),
+        dst_column=None if dst_column is None else str(dst_column),
         weight_column=None if weight_column is None else str(weight_column),
         time_column=None if time_column is None else str(time_column),
         id_column=None if id_column is None else str(id_column),
         dtype=None if dtype is None else element_name(dtype),
         on_bad_row=on_bad_row,
     )
-    edge_rows = edge_source(edges, weights, times, weight_column, time_column)
+    edge_rows = edge_source(
+        edges, weights, times, (src_column, dst_column), weight_column, time_column
+    )
     feature_rows = table_sources(features, id_column, side_by_side)
     label_rows = None if labels is None else table_source(labels, id_column, label_column)
     table_rows = {name: table_source(table, id_column) for name, table in (tables or {}).items()}

@@ -331,6 +331,8 @@ class SourceOptions:
         format: str | None = None,
         header: bool | None = None,
         delimiter: str | None = None,
+        src_column: str | None = None,
+        dst_column: str | None = None,
         weight_column: str | None = None,
         time_column: str | None = None,
         third_is_weight: bool = False,
@@ -362,6 +364,9 @@ class BuildSettings:
         overwrite: bool,
     ) -> BuildSettings: ...
 
+def endpoint_columns(
+    names: list[str], source: int | None, destination: int | None, taken: list[int]
+) -> tuple[int, int]: ...
 def build_dataset(
     out: str,
     edges: list[str] | EdgeArrays,

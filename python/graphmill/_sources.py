@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _native
 from ._columns import Columns, columns_of, id_index
 from ._edges import EdgeArrays, endpoints, graph_columns
 from ._errors import SourceError
@@ -42,6 +43,7 @@ def edge_source(
     edges: Any,
     weights: Any,
     times: Any,
+    ends: tuple[str | int | None, str | int | None],
     weight_column: str | int | None,
     time_column: str | int | None,
 ) -> list[str] | EdgeArrays:
@@ -58,13 +60,20 @@ def edge_source(
         names = frame.names
         if len(names) < 2:
             raise ValueError(f"a table of edges needs two columns, found {names}")
+        taken = []
         if weight_column is not None:
-            weights = _only_one("weights", weights, frame[weight_column])
+            taken.append(frame.position(weight_column))
+            weights = _only_one("weights", weights, frame.columns[taken[-1]])
         if time_column is not None:
-            times = _only_one("times", times, frame[time_column])
-        edges = (frame.columns[0], frame.columns[1])
+            taken.append(frame.position(time_column))
+            times = _only_one("times", times, frame.columns[taken[-1]])
+        chosen = [None if column is None else frame.position(column) for column in ends]
+        source, destination = _native.endpoint_columns([str(name) for name in names], *chosen, taken)
+        edges = (frame.columns[source], frame.columns[destination])
     elif weight_column is not None or time_column is not None:
         raise ValueError("arrays have no columns to name; pass weights= and times= instead")
+    elif ends != (None, None):
+        raise ValueError("arrays have no columns to name; pass a pair (sources, destinations)")
     sources, destinations = endpoints(edges)
     weights = None if weights is None else weights_of(weights)
     times = None if times is None else times_of(times)

@@ -137,6 +137,8 @@ def convert(
     format: str | None = None,
     header: bool | None = None,
     delimiter: str | None = None,
+    src_column: str | int | None = None,
+    dst_column: str | int | None = None,
     weight_column: str | int | None = None,
     time_column: str | int | None = None,
     id_column: str | int | None = None,
@@ -168,6 +170,9 @@ def convert(
         format: What the source is, instead of what it looks like.
         header: Whether the first line of a text names its columns; found by default.
         delimiter: What separates its fields: ``","``, a tab, ``";"`` or a space; found by default.
+        src_column: The column of sources, by name or by number from 0; by default the one called ``src``, ``source``,
+            ``from`` or the like, else the first that nothing else is read from.
+        dst_column: The column of destinations, likewise.
         weight_column: The column of weights, by name or by number from 0.
         time_column: The column of times, by name or by number from 0.
         id_column: The column of a table that says whose row it is; one named ``id`` or ``node_id`` by default.
@@ -195,6 +200,8 @@ def convert(
         format=format,
         header=header,
         delimiter=delimiter,
+        src_column=None if src_column is None else str(src_column),
+        dst_column=None if dst_column is None else str(dst_column),
         weight_column=None if weight_column is None else str(weight_column),
         time_column=None if time_column is None else str(time_column),
         id_column=None if id_column is None else str(id_column),

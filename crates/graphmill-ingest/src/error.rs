@@ -38,6 +38,8 @@ pub enum Error {
         expected: String,
         /// What to do about it.
         remedy: &'static str,
+        /// The option that does it, if one does.
+        setting: Option<Setting>,
     },
     /// The request contradicts itself.
     #[error("{what}: {problem}")]
@@ -53,6 +55,22 @@ pub enum Error {
     /// The parameters of a synthetic graph cannot be met.
     #[error(transparent)]
     Generate(#[from] GenerateError),
+}
+
+/// An option that would help, which every interface calls by a name of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// Whether the first line of a text is a header.
+    Header,
+    /// Ids are words.
+    TextIds,
+    /// The columns of sources and destinations.
+    Endpoints,
+    /// The column that says whose row it is.
+    IdColumn,
+    /// What happens to rows that cannot be used.
+    BadRows,
 }
 
 impl Error {
@@ -78,7 +96,16 @@ impl Error {
             found: found.to_string(),
             expected: expected.to_string(),
             remedy,
+            setting: None,
         }
+    }
+
+    /// The same error with the option that would help.
+    pub(crate) fn setting(mut self, option: Setting) -> Self {
+        if let Error::Source { setting, .. } = &mut self {
+            *setting = Some(option);
+        }
+        self
     }
 
     /// The same error, now known to come from a file.

@@ -64,7 +64,7 @@ pub use dataset_writer::DatasetWriter;
 pub use edge_csv::write_edge_csv;
 pub use edge_sort::{EdgeChunk, EdgeSortOptions, EdgeSortReport, EdgeSorter, ListsReport};
 pub use edges::{EdgeStream, EdgeValues, MemoryEdges};
-pub use error::{Error, Result};
+pub use error::{Error, Result, Setting};
 pub use generated_dataset::{GeneratedOptions, write_generated};
 pub use graph_file::GraphFile;
 pub use graph_options::{Directions, GraphOptions};

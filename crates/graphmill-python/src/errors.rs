@@ -110,12 +110,29 @@ impl From<sample::Error> for Raised {
     }
 }
 
+/// The keyword of an option of a source.
+fn keyword(setting: ingest::Setting) -> Option<&'static str> {
+    match setting {
+        ingest::Setting::Header => Some("header=True or header=False"),
+        ingest::Setting::TextIds => {
+            Some("gm.build(..., string_ids=True); header=... for its first line")
+        }
+        ingest::Setting::Endpoints => Some("src_column=... and dst_column=..."),
+        ingest::Setting::IdColumn => Some("id_column=..."),
+        ingest::Setting::BadRows => Some("on_bad_row=\"skip\""),
+        _ => None,
+    }
+}
+
 impl From<ingest::Error> for Raised {
     fn from(error: ingest::Error) -> Self {
         match error {
             ingest::Error::Disk(error) => error.into(),
             ingest::Error::Format { ref source, .. } => format_error(source, &error),
-            ingest::Error::Source { .. } => raise("SourceError", &error),
+            ingest::Error::Source { setting, .. } => match setting.and_then(keyword) {
+                Some(keyword) => raise("SourceError", &format!("{error} ({keyword})")),
+                None => raise("SourceError", &error),
+            },
             _ => Raised(PyValueError::new_err(error.to_string())),
         }
     }

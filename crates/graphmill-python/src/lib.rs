@@ -44,6 +44,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<loader::BatchSource>()?;
     module.add_class::<loader::EpochStream>()?;
     module.add_class::<loader::RawBatch>()?;
+    module.add_function(wrap_pyfunction!(source_options::endpoint_columns, module)?)?;
     module.add_function(wrap_pyfunction!(build::build_dataset, module)?)?;
     module.add_function(wrap_pyfunction!(writers::write_edges, module)?)?;
     module.add_function(wrap_pyfunction!(writers::write_table, module)?)?;

@@ -3,8 +3,10 @@
 use crate::errors::Result;
 use graphmill::format::ElementType;
 use graphmill::ingest::ConvertOptions;
-use graphmill::ingest::source::TableInputOptions;
-use graphmill::ingest::source::{Column, Delimiter, EdgeInputOptions, OnBadRow, SourceFormat};
+use graphmill::ingest::source::{
+    Column, Delimiter, EdgeInputOptions, OnBadRow, SourceFormat, TableInputOptions, TextCells,
+    endpoints,
+};
 use pyo3::prelude::*;
 
 /// Options of a source; `graphmill.convert`, `graphmill.build` and the GraphZero drop-in fill them in.
@@ -13,6 +15,8 @@ pub struct SourceOptions {
     format: Option<SourceFormat>,
     header: Option<bool>,
     delimiter: Option<Delimiter>,
+    src_column: Option<Column>,
+    dst_column: Option<Column>,
     weight_column: Option<Column>,
     time_column: Option<Column>,
     third_is_weight: bool,
@@ -25,13 +29,15 @@ pub struct SourceOptions {
 #[pymethods]
 impl SourceOptions {
     #[new]
-    #[pyo3(signature = (*, format = None, header = None, delimiter = None, weight_column = None, time_column = None,
-        third_is_weight = false, id_column = None, first_is_id = false, dtype = None, on_bad_row = "stop"))]
+    #[pyo3(signature = (*, format = None, header = None, delimiter = None, src_column = None, dst_column = None,
+        weight_column = None, time_column = None, third_is_weight = false, id_column = None, first_is_id = false, dtype = None, on_bad_row = "stop"))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python class")]
     fn new(
         format: Option<&str>,
         header: Option<bool>,
         delimiter: Option<&str>,
+        src_column: Option<&str>,
+        dst_column: Option<&str>,
         weight_column: Option<&str>,
         time_column: Option<&str>,
         third_is_weight: bool,
@@ -44,6 +50,8 @@ impl SourceOptions {
             format: format.map(str::parse).transpose()?,
             header,
             delimiter: delimiter.map(str::parse).transpose()?,
+            src_column: src_column.map(str::parse).transpose()?,
+            dst_column: dst_column.map(str::parse).transpose()?,
             weight_column: weight_column.map(str::parse).transpose()?,
             time_column: time_column.map(str::parse).transpose()?,
             third_is_weight,
@@ -69,6 +77,12 @@ impl SourceOptions {
         }
         if let Some(delimiter) = self.delimiter {
             input = input.delimiter(delimiter);
+        }
+        if let Some(column) = &self.src_column {
+            input = input.source_column(column.clone());
+        }
+        if let Some(column) = &self.dst_column {
+            input = input.destination_column(column.clone());
         }
         if let Some(column) = &self.weight_column {
             input = input.weight_column(column.clone());
@@ -102,4 +116,16 @@ impl SourceOptions {
         }
         options.input(self.edges()).table(table).last_row_wins(self.first_is_id)
     }
+}
+
+/// The columns of sources and destinations among those of a data frame, by the rule of files.
+#[pyfunction]
+pub fn endpoint_columns(
+    names: Vec<String>,
+    source: Option<usize>,
+    destination: Option<usize>,
+    taken: Vec<usize>,
+) -> Result<(usize, usize)> {
+    let cells: TextCells = names.iter().collect();
+    Ok(endpoints(names.len(), Some(&cells), source, destination, &taken)?)
 }

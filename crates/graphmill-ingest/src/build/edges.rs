@@ -59,6 +59,7 @@ impl EdgeBuilder<'_> {
     pub(super) fn open(&self) -> Result<EdgeInput<'_>> {
         let scratch = self.writer.folder().join(".edges.scratch");
         let options = self.options.edge_input(self.file_system.clone(), scratch);
+        let options = options.budget(self.budget);
         match &self.sources.edges {
             EdgeSource::Files(paths) => EdgeInput::open(paths, &options),
             EdgeSource::Part(part) => {

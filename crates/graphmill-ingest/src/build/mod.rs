@@ -147,7 +147,8 @@ impl Build<'_> {
         let Build { sources, options, budget, file_system } = *self;
         let edges = EdgeBuilder { sources, options, budget, file_system, writer };
         let waiting = if edges.renumbers() {
-            let tables = TableBuilder { options, budget, file_system, writer, numbers: None };
+            let (numbers, rows) = (None, None);
+            let tables = TableBuilder { options, budget, file_system, writer, numbers, rows };
             let waiting = Waiting::new(&edges, &tables, &self.node_tasks())?;
             watch.lap("numbering nodes");
             Some(waiting)
@@ -212,8 +213,17 @@ impl Build<'_> {
         numbers: Option<&dyn NodeNumbers>,
     ) -> Result<Vec<BuiltTable>> {
         let Build { options, budget, file_system, .. } = *self;
-        let builder = TableBuilder { options, budget, file_system, writer, numbers };
-        self.node_tasks().iter().chain(&self.edge_tasks()).map(|task| builder.build(task)).collect()
+        let rows = Some(options.topology.num_nodes).filter(|nodes| *nodes > 0);
+        let mut builder = TableBuilder { options, budget, file_system, writer, numbers, rows };
+        let mut built = Vec::new();
+        for task in self.node_tasks().iter().chain(&self.edge_tasks()) {
+            let table = builder.build(task)?;
+            if task.role == Role::Features && !task.of_edges {
+                builder.rows = builder.rows.or(Some(table.rows));
+            }
+            built.push(table);
+        }
+        Ok(built)
     }
 
     fn splits(

@@ -63,6 +63,8 @@ pub(super) struct TableBuilder<'b> {
     pub(super) file_system: &'b Arc<dyn FileSystem>,
     pub(super) writer: &'b DatasetWriter,
     pub(super) numbers: Option<&'b dyn NodeNumbers>,
+    /// The number of nodes, as far as it is known before the edges are read.
+    pub(super) rows: Option<u64>,
 }
 
 /// What came out of reading a table.
@@ -171,6 +173,11 @@ impl TableBuilder<'_> {
         task: &TableTask<'_, 'a>,
         options: &TableInputOptions,
     ) -> Result<Vec<TableInput<'a>>> {
+        let mut options = options.clone().budget(self.budget);
+        if let Some(rows) = self.rows.filter(|_| !task.of_edges) {
+            options = options.rows(rows);
+        }
+        let options = &options;
         let mut inputs = Vec::new();
         for source in task.sources {
             match source {

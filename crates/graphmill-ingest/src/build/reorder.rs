@@ -160,7 +160,7 @@ impl Reordering<'_> {
     ) -> Result<BTreeMap<String, FileEntry>> {
         let Reordering { options, budget, file_system, .. } = *self;
         let numbers: Option<&dyn NodeNumbers> = Some(numbering);
-        let builder = TableBuilder { options, budget, file_system, writer, numbers };
+        let builder = TableBuilder { options, budget, file_system, writer, numbers, rows: None };
         let build = |(name, entry): (&String, &FileEntry)| {
             let role = if name == manifest::FEATURES { Role::Features } else { Role::Other };
             let sources = [TableSource::Files(vec![self.path(entry)])];

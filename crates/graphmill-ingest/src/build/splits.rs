@@ -108,8 +108,9 @@ impl SplitReader<'_> {
         // Numbers in memory are taken by their digits, as those of edges are.
         let numbers = matches!(source, TableSource::Memory(array) if !array.has_words());
         let text = self.options.ids == SourceIds::Text && !numbers;
-        let plain = self.options.table_input().text_ids(false).positional(true).ordered(true);
-        let look = open(source, &plain.clone().text(text))?;
+        let plain = self.options.table_input().budget(self.budget);
+        let plain = plain.text_ids(false).positional(true).ordered(true);
+        let look = open(source, &plain.clone().text(text).list(text))?;
         let description = look.description();
         let words = matches!(source, TableSource::Memory(array) if array.has_words());
         if words && !text && !description.looks_boolean {
@@ -119,11 +120,11 @@ impl SplitReader<'_> {
             return Err(Error::source(place, "words", "integers or a mask of booleans", remedy));
         }
         let mut wanted = if text {
-            plain.clone().text(true)
+            plain.clone().text(true).list(true)
         } else if description.looks_boolean || description.element == Some(ElementType::Bool) {
             plain.clone().element(ElementType::Bool)
         } else {
-            plain.clone().element(ElementType::I64)
+            plain.clone().element(ElementType::I64).list(true)
         };
         if description.columns != 1 {
             let names = description.names.unwrap_or_default();

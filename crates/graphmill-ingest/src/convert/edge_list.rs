@@ -60,9 +60,9 @@ impl Drop for Removed {
 fn to_lists(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> Result<Converted> {
     let file_system = Arc::new(RealFileSystem);
     let scratch = target.with_file_name(".edges.scratch");
-    let input = options.input.clone().scratch(file_system.clone(), scratch);
-    let input = EdgeInput::open(paths, &input)?;
     let budget = options.memory();
+    let input = options.input.clone().scratch(file_system.clone(), scratch).budget(&budget);
+    let input = EdgeInput::open(paths, &input)?;
     let draft = FileDraft::begin(file_system.clone(), target, options.overwrite)?;
     let free = budget.free();
     let wanted = sort_options(&input, options).memory(free - reading_share(free));

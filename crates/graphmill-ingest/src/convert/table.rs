@@ -36,7 +36,8 @@ pub(super) fn convert(
     kind: TargetKind,
     options: &ConvertOptions<'_>,
 ) -> Result<Converted> {
-    let input = TableInput::open(paths, &options.table)?;
+    let budget = options.memory();
+    let input = TableInput::open(paths, &options.table.clone().budget(&budget))?;
     if let Some(table) = input.plain_rows()? {
         let (rows, length) = copy(&table, target, kind, options)?;
         return Ok(Converted { rows, length, ..Converted::default() });
@@ -52,7 +53,7 @@ pub(super) fn convert(
         overwrite: options.overwrite,
         num_rows: options.num_nodes,
     };
-    let report = convert_rows(&input, target, kind, &wanted, &options.memory(), options.observer)?;
+    let report = convert_rows(&input, target, kind, &wanted, &budget, options.observer)?;
     let RowsReport { rows, length, read, placed } = report;
     let (skipped, filled) = (read.skipped, placed.filled);
     Ok(Converted { rows, length, skipped, filled, left_out: None })

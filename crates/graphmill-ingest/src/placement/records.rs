@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::plan::{Duplicates, PlannedRows};
+use crate::error::Setting;
 use crate::{Error, Result};
 
 /// Bytes in front of a row: its slot in the window and its source row.
@@ -120,6 +121,7 @@ impl<'w> Placer<'w> {
 pub(super) fn twice(target: u64, one: u64, other: u64) -> Error {
     let (first, second) = (one.min(other), one.max(other));
     let found = format!("rows {first} and {second} of the source for it");
-    let remedy = "give every id once, or say whether the first or the last row counts";
-    Error::source(format!("row {target} of the table"), found, "one row", remedy)
+    let remedy = "give every id once, or leave out all rows of a node but the first";
+    let error = Error::source(format!("row {target} of the table"), found, "one row", remedy);
+    error.setting(Setting::BadRows)
 }

@@ -111,7 +111,8 @@ impl ArrayFile {
                 None => format!("one array, or one called {}", usual.join(" or ")),
             };
             let found = format!("the arrays {}", names.join(", "));
-            let error = Error::source("directory", found, expected, "name the array");
+            let remedy = "save the array that is meant as a .npy file";
+            let error = Error::source("directory", found, expected, remedy);
             return Err(error.in_file(path));
         };
         Self::member(file.clone(), member.clone()).map_err(|error| error.in_file(path))

@@ -54,7 +54,7 @@ pub(crate) fn encode(
     into: &mut Vec<u8>,
 ) -> Result<(), Unfit> {
     if let Some(missing) = missing
-        && (text.is_empty() || numbers::float(text).is_ok_and(f64::is_nan))
+        && (numbers::is_gap(text) || numbers::float(text).is_ok_and(f64::is_nan))
     {
         return push_signed(element, missing, into);
     }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn gaps_become_the_value_for_missing_ones() {
-        for text in ["", "nan", "NaN"] {
+        for text in ["", "nan", "NaN", "NA", "null", "?", "-"] {
             let mut bytes = Vec::new();
             encode(ElementType::I64, Some(-1), text.as_bytes(), &mut bytes).unwrap();
             assert_eq!(bytes, (-1_i64).to_le_bytes());

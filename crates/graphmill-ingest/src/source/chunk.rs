@@ -142,7 +142,7 @@ impl Chunk for TableChunk {
 /// let names: TextCells = ["ada", "grace"].into_iter().collect();
 /// assert_eq!((names.len(), names.get(1)), (2, Some("grace")));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextCells {
     text: String,
     ends: Vec<usize>,
@@ -222,7 +222,7 @@ pub struct TableDescription {
     /// Number of rows, where the source says it beforehand.
     pub rows: Option<u64>,
     /// The names of the columns, where the source has them.
-    pub names: Option<Vec<String>>,
+    pub names: Option<TextCells>,
     /// Whether the first row holds only numbers and gaps; true for arrays.
     pub looks_numeric: bool,
     /// Whether the first row holds only gaps, so that it says nothing about the others.

@@ -13,6 +13,7 @@ mod compiled_edges;
 pub mod compressed;
 mod detect;
 mod edge_input;
+mod endpoints;
 mod faults;
 pub mod folder;
 #[cfg(feature = "fuzzing")]
@@ -42,6 +43,7 @@ mod zstd_frames;
 pub use chunk::{BadRow, EdgeChunk, ReadReport, TableChunk, TableDescription, TextCells};
 pub use detect::{SourceFormat, expand};
 pub use edge_input::EdgeInput;
+pub use endpoints::endpoints;
 pub use folder::{FolderPart, FolderSources};
 pub use id_array::IdArray;
 pub use memory_edges::EdgeArrays;

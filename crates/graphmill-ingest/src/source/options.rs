@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use graphmill_disk::FileSystem;
+use graphmill_disk::{Budget, FileSystem};
 use graphmill_format::ElementType;
 
 use super::detect::SourceFormat;
@@ -81,6 +81,7 @@ pub struct EdgeInputOptions {
     pub(crate) member: Option<String>,
     pub(crate) text_ids: bool,
     pub(crate) scratch: Option<ScratchPlace>,
+    pub(crate) budget: Option<Budget>,
 }
 
 impl EdgeInputOptions {
@@ -107,13 +108,15 @@ impl EdgeInputOptions {
         self
     }
 
-    /// The column of sources; the first by default.
+    /// The column of sources; by default the one that the header calls `src`, `source`, `from` or
+    /// the like, else the first that nothing else is read from.
     pub fn source_column(mut self, column: Column) -> Self {
         self.source = Some(column);
         self
     }
 
-    /// The column of destinations; the second by default.
+    /// The column of destinations; by default the one that the header calls `dst`, `target`, `to` or
+    /// the like, else the next that nothing else is read from.
     pub fn destination_column(mut self, column: Column) -> Self {
         self.destination = Some(column);
         self
@@ -149,14 +152,16 @@ impl EdgeInputOptions {
         self
     }
 
-    /// Ids are words: text of up to 64 KiB, without the blanks and quotes around it.
+    /// Ids are words: text of up to 64 KiB, exactly as it stands, without the quotes around it.
     ///
     /// Chunks then carry names instead of numbers. Words cannot tell a header by not being
-    /// numbers, so the first line of a text is one only if it is said to be
-    /// ([`header`](Self::header)), or if the fields of both ends have the usual names of columns
+    /// numbers, so the first line of a text is one if it is said to be
+    /// ([`header`](Self::header)), if the fields of both endpoints have the usual names of columns
     /// (src, source, from, dst, target, to, id, node_id and the like, in any case) or the names
-    /// that were asked for. A line whose first character is `#` or `%` is a comment: put quotes
-    /// around a name that starts so.
+    /// that were asked for, or if another column has a word above numbers. It is a row if an
+    /// endpoint occurs again below or a field is a number, and otherwise an error. A line that
+    /// begins with `#` or `%` and a blank is a comment, one like `#rust,java` an error: put quotes
+    /// around an id that starts so.
     pub fn text_ids(mut self, text: bool) -> Self {
         self.text_ids = text;
         self
@@ -171,6 +176,23 @@ impl EdgeInputOptions {
         self.scratch = Some((file_system, path.into()));
         self
     }
+}
+
+impl EdgeInputOptions {
+    /// Pays for what is looked at before anything is read; by default a quarter of what the machine
+    /// allows.
+    pub fn budget(mut self, budget: &Budget) -> Self {
+        self.budget = Some(budget.clone());
+        self
+    }
+
+    pub(crate) fn paying(&self) -> Budget {
+        paying(&self.budget)
+    }
+}
+
+fn paying(budget: &Option<Budget>) -> Budget {
+    budget.clone().unwrap_or_else(|| Budget::new(graphmill_disk::default_budget()))
 }
 
 /// How a table is read.
@@ -191,6 +213,9 @@ pub struct TableInputOptions {
     pub(crate) text_ids: bool,
     pub(crate) columns: Option<Vec<Column>>,
     pub(crate) raw: Option<(ElementType, u64)>,
+    pub(crate) list: bool,
+    pub(crate) rows: Option<u64>,
+    pub(crate) budget: Option<Budget>,
 }
 
 impl TableInputOptions {
@@ -235,10 +260,36 @@ impl TableInputOptions {
         self
     }
 
+    /// Rows are ids of nodes, in any order: blank lines and comments of a text are no rows, as in
+    /// edges. Every line of a table without ids is a row otherwise.
+    pub fn list(mut self, list: bool) -> Self {
+        self.list = list;
+        self
+    }
+
+    /// How many rows there are, where that is known: it settles whether a first line of words in a
+    /// table without ids is a header.
+    pub fn rows(mut self, rows: u64) -> Self {
+        self.rows = Some(rows);
+        self
+    }
+
+    /// Pays for what is looked at before anything is read; by default a quarter of what the machine
+    /// allows.
+    pub fn budget(mut self, budget: &Budget) -> Self {
+        self.budget = Some(budget.clone());
+        self
+    }
+
+    pub(crate) fn paying(&self) -> Budget {
+        paying(&self.budget)
+    }
+
     /// Ids are words, as for edges ([`EdgeInputOptions::text_ids`]).
     ///
-    /// The first line of a text is a header only if it is said to be, or if the column of ids is
-    /// called `id` or `node_id` or as was asked for.
+    /// The first line of a text is a header if it is said to be, if the column of ids is called
+    /// `id` or `node_id` or as was asked for, or if a cell is a word above numbers; doubt is an
+    /// error.
     pub fn text_ids(mut self, text: bool) -> Self {
         self.text_ids = text;
         self

@@ -1,7 +1,8 @@
 //! Tables as text: one row per node, of numbers or words.
 //! Rows become the bytes of the element type that is wanted, in chunks with exact row numbers;
-//! cells that do not fit are faults with their place. It must not know which node a row belongs
-//! to: ids are handed on as they are.
+//! cells that do not fit are faults with their place. Without ids every line is a row, blank ones
+//! included, because a line that vanished would move all behind it. It must not know which node a
+//! row belongs to: ids are handed on as they are.
 
 use std::path::PathBuf;
 
@@ -11,11 +12,12 @@ use graphmill_format::ElementType;
 use super::cells::{Cells, encode};
 use super::chunk::{ReadReport, TableChunk, TableDescription};
 use super::names::name;
-use super::options::{Column, OnBadRow, TableInputOptions};
+use super::options::{OnBadRow, TableInputOptions};
 use super::text::{
-    Delimiter, Dialect, Fault, Fields, Forced, ID_NAMES, Lines, Parsed, TextFile, TextReading,
-    decimal, digits, is_skipped, numbers, trim, without_return,
+    Delimiter, Dialect, Fault, Fields, Forced, ID_NAMES, Kind, Lines, Parsed, Rule, TextFile,
+    TextReading, decimal, digits, is_doubtful_comment, is_skipped, numbers, trim, without_return,
 };
+use crate::error::Setting;
 use crate::progress::Observer;
 use crate::{Error, Result};
 
@@ -42,16 +44,29 @@ struct RowLines {
     chosen: Option<Vec<bool>>,
     cells: Cells,
     on_bad_row: OnBadRow,
+    /// Whether blank lines are rows too, and comments none; otherwise both are skipped.
+    lines_are_rows: bool,
+    /// Whether words are handed on exactly as they stand, because they are ids.
+    exact: bool,
 }
 
 impl TextTable {
     pub(crate) fn open(paths: &[PathBuf], options: &TableInputOptions) -> Result<Self> {
-        let id = options.id.clone().or(options.first_is_id.then_some(Column::Index(0)));
-        let ids: Vec<Column> = id.into_iter().collect();
-        let words = options.text_ids.then_some(&ids[..]);
+        let rule = match options.list && options.text {
+            true => Rule::WordList,
+            false => Rule::Table {
+                text_ids: options.text_ids,
+                id: options.id.as_ref(),
+                first_is_id: options.first_is_id,
+                cells: options.columns.as_deref().unwrap_or_default(),
+            },
+        };
+        // Only the rows of all files together are known, and only without ids is none left out.
+        let by_position = options.id.is_none() && !options.first_is_id && !options.list;
+        let rows = options.rows.filter(|_| paths.len() == 1 && by_position);
         let (delimiter, header) = (options.delimiter, options.header);
-        let first_is_id = options.first_is_id;
-        let forced = Forced { delimiter, header, words, table: true, first_is_id };
+        let forced = Forced { delimiter, header, rule, rows };
+        let budget = options.paying();
         let cells = match options.text {
             true => Cells::Text,
             false => Cells::Numbers {
@@ -65,9 +80,14 @@ impl TextTable {
         let mut description: Option<TableDescription> = None;
         for path in paths {
             let file = TextFile::open(path)?;
-            let dialect = Dialect::find(&file, forced)?;
+            let mut dialect = Dialect::find(&file, forced, &budget)?;
+            if dialect.empty && dialect.has_blanks && by_position {
+                // Nothing but blank lines: a column of missing values.
+                (dialect.empty, dialect.first) = (false, vec![Kind::Gap]);
+            }
             let rows =
                 RowLines::of(&dialect, options, cells).map_err(|error| error.in_file(path))?;
+            dialect.lines_are_rows = rows.lines_are_rows;
             if !dialect.empty {
                 let found = rows.description(&dialect);
                 let known = description.get_or_insert_with(|| found.clone());
@@ -162,15 +182,16 @@ impl Lines for AllRows<'_> {
 impl RowLines {
     fn of(dialect: &Dialect, options: &TableInputOptions, cells: Cells) -> Result<Self> {
         let fields = dialect.first.len();
-        let unnamed = dialect.names.as_ref().is_some_and(|names| names[0].is_empty());
+        let unnamed = dialect.names.as_ref().is_some_and(|names| names.get(0) == Some(""));
         if unnamed && options.id.is_none() && options.columns.is_none() && !options.first_is_id {
             let found = "a first column without a name, as an index written by pandas has";
-            let remedy = "write with index=False, or give --id-column 0";
-            return Err(Error::source("header", found, "a name for every column", remedy));
+            let remedy = "write with index=False, or say that it holds ids";
+            let error = Error::source("header", found, "a name for every column", remedy);
+            return Err(error.setting(Setting::IdColumn));
         }
         let named = |name: &&str| {
-            let names = dialect.names.iter().flatten();
-            names.into_iter().position(|known| known.eq_ignore_ascii_case(name))
+            let mut names = dialect.names.iter().flat_map(|names| names.iter());
+            names.position(|known| known.eq_ignore_ascii_case(name))
         };
         let id = match &options.id {
             Some(column) if !dialect.empty => Some(dialect.place(column)?),
@@ -204,7 +225,19 @@ impl RowLines {
         let (delimiter, on_bad_row) =
             (dialect.delimiter, options.on_bad_row.of_table(id.is_some()));
         let names = options.text_ids && id.is_some();
-        Ok(RowLines { delimiter, fields, id, names, chosen, cells, on_bad_row })
+        let lines_are_rows = id.is_none() && !options.list;
+        let exact = options.list && options.text;
+        Ok(RowLines {
+            delimiter,
+            fields,
+            id,
+            names,
+            chosen,
+            cells,
+            on_bad_row,
+            lines_are_rows,
+            exact,
+        })
     }
 
     fn is_cell(&self, field: usize) -> bool {
@@ -217,20 +250,20 @@ impl RowLines {
     fn description(&self, dialect: &Dialect) -> TableDescription {
         let cells = || (0..self.fields).filter(|&field| self.is_cell(field));
         let columns = cells().count() as u64;
-        let text = |field: usize| dialect.first[field].as_bytes();
-        let numeric = |field| text(field).is_empty() || numbers::is_number(text(field));
+        let all = |kinds: &[Kind]| cells().all(|field| kinds.contains(&dialect.first[field]));
         TableDescription {
             columns,
             is_vector: columns == 1,
             element: self.cells.element(),
             has_ids: self.id.is_some(),
             rows: None,
-            names: dialect.names.as_ref().map(|names| {
-                cells().map(|field| names.get(field).cloned().unwrap_or_default()).collect()
-            }),
-            looks_numeric: cells().all(numeric),
-            looks_missing: cells().all(|field| numbers::is_missing(text(field))),
-            looks_boolean: columns > 0 && cells().all(|field| numbers::is_boolean(text(field))),
+            names: dialect
+                .names
+                .as_ref()
+                .map(|names| cells().map(|field| names.get(field).unwrap_or_default()).collect()),
+            looks_numeric: all(&[Kind::Gap, Kind::Number]),
+            looks_missing: all(&[Kind::Gap]),
+            looks_boolean: columns > 0 && all(&[Kind::Boolean]),
         }
     }
 
@@ -258,7 +291,7 @@ impl RowLines {
             }
             let length = memchr::memchr(b'\n', &text[at..end]).unwrap_or(end - at);
             let line = without_return(&text[at..at + length]);
-            if !is_skipped(line) {
+            if self.is_row(line) {
                 let before = (chunk.bytes.len(), chunk.texts.len());
                 match self.row(line, chunk) {
                     Ok(()) => {
@@ -266,6 +299,7 @@ impl RowLines {
                         parsed.rows += 1;
                     }
                     Err(fault) => {
+                        let fault = if self.id.is_some() { fault } else { fault.in_position() };
                         chunk.bytes.truncate(before.0);
                         chunk.texts.truncate(before.1);
                         chunk.ids.iter_mut().for_each(|ids| ids.truncate(chunk.rows));
@@ -279,6 +313,16 @@ impl RowLines {
             parsed.lines += 1;
             at += length + 1;
         }
+    }
+
+    /// Whether a line is a row or a fault, rather than a blank line or a comment.
+    fn is_row(&self, line: &[u8]) -> bool {
+        // A file of comments and blank lines alone has no rows.
+        (self.lines_are_rows && self.fields > 0)
+            || !is_skipped(line)
+            || (self.exact || self.names || self.id != Some(0))
+                && is_doubtful_comment(line)
+                && Fields::new(line, self.delimiter).count() == self.fields
     }
 
     /// A line of plain float32 cells; None, with nothing added, if the careful way must decide.
@@ -333,29 +377,26 @@ impl RowLines {
     }
 
     fn row(&self, line: &[u8], chunk: &mut TableChunk) -> std::result::Result<(), Fault> {
+        let is_gap = self.fields == 1 && numbers::is_gap(trim(line));
+        if is_skipped(line) && !trim(line).is_empty() && !is_gap {
+            return Err(Fault::comment(line));
+        }
+        if trim(line).is_empty() {
+            return self.blank_row(chunk);
+        }
         let mut count = 0;
-        for field in Fields::new(line, self.delimiter) {
+        for field in Fields::exact(line, self.delimiter) {
             let field = field.map_err(|_| Fault::bad_quote(count))?;
             let text = trim(&field);
             if self.id == Some(count) && self.names {
-                let name = name(text).map_err(|why| Fault::name(count, why))?;
+                let name = name(&field).map_err(|why| Fault::name(count, why))?;
                 chunk.id_names.get_or_insert_default().push(name);
             } else if self.id == Some(count) {
-                let wanted = "a node id from 0 to 2^63 - 1";
-                let id = numbers::id(text).map_err(|why| Fault::field(count, text, why, wanted))?;
+                let id = numbers::id(text).map_err(|why| Fault::id(count, text, why))?;
                 chunk.ids.get_or_insert_default().push(id);
             }
             if self.is_cell(count) && count < self.fields {
-                match self.cells {
-                    Cells::Text => match std::str::from_utf8(text) {
-                        Ok(text) => chunk.texts.push(text),
-                        Err(_) => return Err(Fault::not_utf8(count, text)),
-                    },
-                    Cells::Numbers { element, missing } => {
-                        encode(element, missing, text, &mut chunk.bytes)
-                            .map_err(|why| Fault::field(count, text, why, self.cells.wanted()))?;
-                    }
-                }
+                self.cell(count, &field, chunk)?;
             }
             count += 1;
         }
@@ -363,5 +404,38 @@ impl RowLines {
             return Err(Fault::ragged(count, format!("{}, as in the first row", self.fields)));
         }
         Ok(())
+    }
+
+    /// Adds a cell, which has its blanks still.
+    fn cell(
+        &self,
+        column: usize,
+        field: &[u8],
+        chunk: &mut TableChunk,
+    ) -> std::result::Result<(), Fault> {
+        let text = trim(field);
+        match self.cells {
+            Cells::Text if !self.exact && numbers::is_gap(text) => chunk.texts.push(""),
+            Cells::Text => match std::str::from_utf8(field) {
+                Ok(text) => chunk.texts.push(text),
+                Err(_) => return Err(Fault::not_utf8(column, text)),
+            },
+            Cells::Numbers { element, missing } => {
+                encode(element, missing, text, &mut chunk.bytes)
+                    .map_err(|why| Fault::field(column, text, why, self.cells.wanted()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A blank line, all of whose cells are empty.
+    fn blank_row(&self, chunk: &mut TableChunk) -> std::result::Result<(), Fault> {
+        (0..self.fields).filter(|&field| self.is_cell(field)).try_for_each(|field| {
+            self.cell(field, b"", chunk).map_err(|fault| Fault {
+                column: None,
+                found: "a blank line".to_owned(),
+                ..fault
+            })
+        })
     }
 }

@@ -128,6 +128,52 @@ fn weights_and_times_are_read_where_they_are_named() {
 }
 
 #[test]
+fn endpoints_are_found_by_name_or_are_what_nothing_else_is_read_from() {
+    let weight = |column: &str| EdgeInputOptions::new().weight_column(column.parse().unwrap());
+    let plain = EdgeInputOptions::new();
+    for (text, options) in [
+        ("weight,src,dst\n0.5,1,2\n", weight("weight")),
+        ("weight,a,b\n0.5,1,2\n", weight("Weight")),
+        ("0.5,1,2\n", weight("0")),
+        ("id,Source,TARGET\n7,1,2\n", plain.clone()),
+        ("to_id\ttime\tfrom_id\n2\t9\t1\n", plain.clone()),
+        (",src,dst\n0,1,2\n", plain.clone()),
+        (
+            "x,y,1,2\n",
+            plain.clone().source_column(Column::Index(2)).destination_column(Column::Index(3)),
+        ),
+    ] {
+        let (rows, _) = read_with(text, &options).unwrap();
+        assert_eq!((rows[0].1, rows[0].2), (1, 2), "{text:?}");
+    }
+}
+
+#[test]
+fn a_first_line_of_too_many_columns_is_refused_within_the_budget() {
+    let wide = gzip(&vec![b','; 60_000_000]);
+    let named = (0..300_000).map(|at| format!("c{at}")).collect::<Vec<_>>().join(",") + "\n1,2\n";
+    in_folder(&[("wide", &wide), ("named", named.as_bytes())], |folder| {
+        for (name, parts) in [("wide", "line 1"), ("named", "300000 columns in line 1 of")] {
+            let budget = Budget::new(8 << 20);
+            let options = EdgeInputOptions::new().budget(&budget);
+            let error = EdgeInput::open(&[folder.join(name)], &options).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(parts) && text.contains("raise the memory budget"), "{text}");
+            assert!(budget.used() == 0 && budget.peak() <= 8 << 20);
+        }
+        let budget = Budget::new(64 << 20);
+        let options = EdgeInputOptions::new().budget(&budget);
+        let error = EdgeInput::open(&[folder.join("wide")], &options).unwrap_err().to_string();
+        assert!(error.contains("line 1: found a line of more than"), "{error}");
+        assert!(budget.peak() < 64 << 20);
+        let input = EdgeInput::open(&[folder.join("named")], &options).unwrap();
+        assert!((1..16 << 20).contains(&budget.used()));
+        drop(input);
+        assert_eq!(budget.used(), 0);
+    });
+}
+
+#[test]
 fn graphzero_takes_a_third_column_for_the_weight() {
     let options = EdgeInputOptions::new().third_column_is_weight(true);
     assert_eq!(read_with("0,1,0.5\n", &options).unwrap().0, [(0, 0, 1, Some(0.5), None)]);
@@ -151,7 +197,10 @@ fn bad_rows_stop_with_file_line_column_and_remedy() {
         ("0,1\n\"2,3\n", "line 2, column 1: found a quote that is not closed"),
         ("src,dst\n1,\n", "line 2, column 2: found an empty field"),
         ("1\n", "found 1 field"),
-        (",src,dst\n0,1,2\n", "index=False"),
+        (",a,b\n0,1,2\n", "index=False"),
+        ("id,a,b\n0,1,2\n", "found id, a, b, expected names that say which columns"),
+        ("src,source,dst\n0,1,2\n", "found the columns src and source, expected one of them"),
+        ("ada,bob\n", "line 1: found \"ada,bob\", which may name columns or be a row"),
     ] {
         let error = read_with(text, &EdgeInputOptions::new()).unwrap_err();
         assert!(error.contains(parts), "{parts:?} is missing in {error:?}");

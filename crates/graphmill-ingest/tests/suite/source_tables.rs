@@ -91,9 +91,57 @@ fn tables_are_positional_unless_their_header_names_an_id() {
 
 #[test]
 fn a_table_of_comments_has_no_rows() {
-    for text in ["", "\n", "# nothing\n", "\n\n# x\n"] {
+    for text in ["", "# nothing\n", "#\n% x\n"] {
         assert_eq!(read_text(text, &TableInputOptions::new()).unwrap(), Table::default());
     }
+}
+
+#[test]
+fn every_line_of_a_table_by_position_is_a_row_blank_ones_included() {
+    let labels = TableInputOptions::new().element(ElementType::I64).missing(-1);
+    for (text, expected) in [
+        ("1\n\n3\n4\n", &[1, -1, 3, 4][..]),
+        ("\n2\n \r\n4", &[-1, 2, -1, 4]),
+        ("NA\n2\n", &[-1, 2]),
+        ("null\n?\n-\nN/A\nnan\n5\n", &[-1, -1, -1, -1, -1, 5]),
+        ("label\n1\n\n", &[1, -1]),
+        ("genre\n\n\n4\n", &[-1, -1, 4]),
+        ("# from\n# somewhere\n\n1\n", &[-1, 1]),
+        ("\u{FEFF}# x\n7\n", &[7]),
+        ("\n\n", &[-1, -1]),
+        ("1,2\n\n3,4\n", &[1, 2, -1, -1, 3, 4]),
+        ("1\t2\n\t\n3\t4\n", &[1, 2, -1, -1, 3, 4]),
+        ("#N/A\n4\n", &[-1, 4]),
+    ] {
+        assert_eq!(read_text(text, &labels).unwrap().i64(), expected, "{text:?}");
+    }
+    let words = TableInputOptions::new().text(true);
+    let table = read_text("cat\n\nNA\ncat\n", &words).unwrap();
+    assert_eq!(table.texts, ["cat", "", "", "cat"]);
+}
+
+#[test]
+fn a_line_in_doubt_of_a_table_by_position_is_named() {
+    let plain = TableInputOptions::new();
+    let labels = plain.clone().element(ElementType::I64).missing(-1);
+    let words = plain.clone().text(true);
+    for (text, options, part) in [
+        ("0.5\n\n2\n", &plain, "line 2: found a blank line"),
+        ("1,2\n3,4\n\n", &plain, "line 3: found a blank line"),
+        ("1\n# two\n3\n", &labels, "line 2: found \"# two\", which may be a comment or a row"),
+        ("# x\n#rust\n1\n", &labels, "line 2: found \"#rust\", which may be"),
+        ("cat\n#rust\ncat\n", &words, "line 2: found \"#rust\""),
+        ("genre\na\nb\na\n", &words, "line 1: found \"genre\", which may name columns or be a row"),
+        ("1,2\n3,\n", &plain, "fill it: without ids every line is a row"),
+    ] {
+        let error = read_text(text, options).unwrap_err();
+        assert!(error.contains(part), "{part:?} is missing in {error:?}");
+    }
+    // Rows with ids stay where they are, whatever vanishes between them.
+    let table = read_text("id,y\n0,1\n\n# two\n2,3\n", &labels).unwrap();
+    assert_eq!((&table.ids[..], table.i64()), (&[0, 2][..], vec![1, 3]));
+    let list = labels.list(true);
+    assert_eq!(read_text("3\n\n# x\n1\n", &list).unwrap().i64(), [3, 1]);
 }
 
 #[test]
@@ -109,7 +157,8 @@ fn labels_are_numbers_with_gaps_or_words() {
         (&table.ids[..], &table.texts[..]),
         (&[4, 2][..], &["cats and dogs".to_owned(), "a, b".to_owned()][..])
     );
-    assert_eq!(read_text("red wine\nblue\n", &words).unwrap().texts, ["red wine", "blue"]);
+    let wines = read_text("red wine\nblue\n", &words.clone().header(false)).unwrap();
+    assert_eq!(wines.texts, ["red wine", "blue"]);
     in_file(b"id,y\n0,cat\n", |path| {
         let input = TableInput::open(&[path.to_path_buf()], &labels).unwrap();
         assert!(!input.description().looks_numeric);

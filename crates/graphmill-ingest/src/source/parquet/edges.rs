@@ -15,8 +15,10 @@ use graphmill_disk::Budget;
 
 use super::words::{self, CHUNK_MEMORY, Words};
 use super::{MEMORY_PER_COLUMN, ParquetFile, array_of, damaged, each_group, open_all};
+use crate::error::Setting;
 use crate::progress::{Observer, Stage};
-use crate::source::chunk::{EdgeChunk, ReadReport};
+use crate::source::chunk::{EdgeChunk, ReadReport, TextCells};
+use crate::source::endpoints::endpoints;
 use crate::source::faults::{Faults, RowFault, WANTED_ID, WANTED_WEIGHT};
 use crate::source::names::{NoName, name};
 use crate::source::options::{Column, EdgeInputOptions, OnBadRow};
@@ -45,9 +47,6 @@ impl ParquetEdges {
         let files = open_all(paths)?;
         let mut columns = Vec::new();
         for file in &files {
-            let place = |column: &Option<Column>, usual: usize| {
-                file.place(column.as_ref().unwrap_or(&Column::Index(usual)))
-            };
             let optional = |column: &Option<Column>| {
                 column.as_ref().map(|column| file.place(column)).transpose()
             };
@@ -55,25 +54,32 @@ impl ParquetEdges {
             if options.third_is_weight && weight.is_none() && file.names().len() > 2 {
                 weight = Some(2);
             }
-            let places = EdgePlaces {
-                source: place(&options.source, 0)?,
-                destination: place(&options.destination, 1)?,
-                weight,
-                time: optional(&options.time)?,
-                names: options.text_ids,
-            };
+            let (time, source) = (optional(&options.time)?, optional(&options.source)?);
+            let destination = optional(&options.destination)?;
+            let taken: Vec<usize> = weight.into_iter().chain(time).collect();
+            let called: TextCells = file.names().iter().collect();
+            let ends = endpoints(called.len(), Some(&called), source, destination, &taken);
+            let (source, destination) = ends.map_err(|error| error.in_file(&file.path))?;
+            // A file of one column lacks the other.
+            file.place(&Column::Index(source))?;
+            file.place(&Column::Index(destination))?;
+            let names = options.text_ids;
+            let places = EdgePlaces { source, destination, weight, time, names };
             for id in [places.source, places.destination] {
                 let data = file.data_type(id);
                 let is_id = if places.names { words::is_wordy(data) } else { data.is_integer() };
                 if !is_id {
                     let found = format!("{} of type {data}", file.names()[id]);
-                    let remedy = "name the columns of sources and destinations, \
-                                  or say that ids are text";
+                    let (remedy, setting) = match words::is_wordy(data) {
+                        true => ("read ids as words", Setting::TextIds),
+                        false => {
+                            ("name the columns of sources and destinations", Setting::Endpoints)
+                        }
+                    };
                     let expected = if places.names { "text or integers" } else { "integers" };
                     let expected = format!("a column of {expected}");
-                    return Err(
-                        Error::source("schema", found, expected, remedy).in_file(&file.path)
-                    );
+                    let error = Error::source("schema", found, expected, remedy);
+                    return Err(error.setting(setting).in_file(&file.path));
                 }
             }
             columns.push(places);

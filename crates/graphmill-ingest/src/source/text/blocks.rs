@@ -19,6 +19,8 @@ use crate::{Error, Result};
 pub(crate) const LONGEST_LINE: usize = 16 << 20;
 /// Bytes behind the last line that parsers may look at.
 pub(crate) const SLACK: usize = 64;
+/// Bytes of text in which lines are counted at a time.
+const COUNTED: usize = 256 << 10;
 /// Bytes read beyond a block in the hope that its last line ends there.
 const OVERLAP: usize = 4096;
 
@@ -96,20 +98,54 @@ impl TextFile {
         self.file.path().to_path_buf()
     }
 
+    /// Bytes that the first `length` bytes of the text take at most.
+    pub(crate) fn head_length(&self, length: usize) -> u64 {
+        match self.compression {
+            Some(_) => length as u64,
+            None => self.file.len().min(length as u64),
+        }
+    }
+
     /// The first bytes of the text, at most `length`, fewer only if there are no more.
-    pub(crate) fn head(&self, length: usize) -> Result<Vec<u8>> {
+    pub(crate) fn head(&self, length: usize, budget: &Budget) -> Result<Vec<u8>> {
+        let mut head = vec![0; self.head_length(length) as usize];
         let Some(compression) = self.compression else {
-            let mut head = vec![0; length.min(usize::try_from(self.file.len()).unwrap_or(length))];
             self.file.read_exact_at(0, &mut head)?;
             return Ok(head);
         };
-        let mut head = vec![0; length];
-        // A moment's look at the first bytes: what a decoder sets aside for more is not touched.
-        let budget = Budget::unlimited();
-        let mut unpacked = Unpacked::open(self.file.clone(), compression, &budget)?;
+        let mut unpacked = Unpacked::open(self.file.clone(), compression, budget)?;
         let filled = unpacked.fill(&mut head)?;
         head.truncate(filled);
         Ok(head)
+    }
+
+    /// Number of lines from byte `from` of the text on, the last one even if it lacks its end.
+    pub(crate) fn count_lines(&self, from: u64, budget: &Budget) -> Result<u64> {
+        let _reserved = budget.reserve(COUNTED as u64, "counting lines")?;
+        let mut piece = vec![0; COUNTED];
+        let mut unpacked = match self.compression {
+            Some(compression) => Some(Unpacked::open(self.file.clone(), compression, budget)?),
+            None => None,
+        };
+        let (mut position, mut lines, mut last) = (0, 0, b'\n');
+        loop {
+            let filled = match &mut unpacked {
+                Some(unpacked) => unpacked.fill(&mut piece)?,
+                None => {
+                    let length = (self.file.len() - position).min(COUNTED as u64) as usize;
+                    self.file.read_exact_at(position, &mut piece[..length])?;
+                    length
+                }
+            };
+            if filled == 0 {
+                return Ok(lines + u64::from(last != b'\n'));
+            }
+            let before = from.saturating_sub(position).min(filled as u64) as usize;
+            let counted = &piece[before..filled];
+            lines += memchr::memchr_iter(b'\n', counted).count() as u64;
+            last = counted.last().copied().unwrap_or(last);
+            position += filled as u64;
+        }
     }
 }
 

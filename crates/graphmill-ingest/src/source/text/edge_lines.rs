@@ -5,7 +5,7 @@
 
 use super::digits::digits;
 use super::fault::Fault;
-use super::fields::{Delimiter, Fields, is_skipped, without_return};
+use super::fields::{Delimiter, Fields, is_doubtful_comment, is_skipped, without_return};
 use super::number::{self, Unfit};
 use super::plain_lines::PlainLines;
 use crate::source::chunk::EdgeChunk;
@@ -258,9 +258,23 @@ impl EdgeLines {
                     }
                 }
             }
+        } else if self.may_hide_a_row(line) && parsed.bad_row(Fault::comment(line), self.on_bad_row)
+        {
+            return None;
         }
         parsed.lines += 1;
         Some(at + length + 1)
+    }
+
+    /// Whether a line that looks like a comment may be an edge: its first field may be a word, and
+    /// it has the fields of an edge.
+    #[cold]
+    pub(super) fn may_hide_a_row(&self, line: &[u8]) -> bool {
+        let EdgeColumns { source, destination, weight, time } = self.columns;
+        let is_number = source == 0 || destination == 0 || weight == Some(0) || time == Some(0);
+        (self.names || !is_number)
+            && is_doubtful_comment(line)
+            && Fields::new(line, self.delimiter).nth(self.columns.needed() - 1).is_some()
     }
 
     fn edge(&self, line: &[u8]) -> Result<Edge, Fault> {
@@ -270,10 +284,7 @@ impl EdgeLines {
         for field in Fields::new(line, self.delimiter) {
             let field = field.map_err(|_| Fault::bad_quote(count))?;
             let text = super::fields::trim(&field);
-            let id = || {
-                let wanted = "a node id from 0 to 2^63 - 1";
-                number::id(text).map_err(|why| Fault::field(count, text, why, wanted))
-            };
+            let id = || number::id(text).map_err(|why| Fault::id(count, text, why));
             if count == columns.source {
                 edge.source = id()?;
             }

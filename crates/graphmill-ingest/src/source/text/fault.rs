@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::number::Unfit;
 use crate::Error;
+use crate::error::Setting;
 use crate::source::names::{NoName, WANTED_NAME};
 
 /// The longest piece of a source that a message repeats.
@@ -21,6 +22,8 @@ pub(crate) struct Fault {
     pub(crate) found: String,
     pub(crate) expected: String,
     pub(crate) remedy: &'static str,
+    /// The option that does it, if one does.
+    pub(crate) setting: Option<Setting>,
 }
 
 impl Fault {
@@ -28,14 +31,47 @@ impl Fault {
     pub(crate) fn field(column: usize, text: &[u8], why: Unfit, wanted: &str) -> Self {
         let (found, remedy) = match why {
             Unfit::Empty => ("an empty field".to_owned(), "fill it or leave the row out"),
-            Unfit::NotANumber => {
-                let remedy = "correct it, or say which line is the header and which columns count";
-                (quote(text), remedy)
-            }
+            Unfit::NotANumber => (quote(text), "correct it"),
             Unfit::Fraction => (quote(text), "write a whole number"),
             Unfit::TooSmall | Unfit::TooLarge => (quote(text), "correct it or leave the row out"),
         };
-        Fault { line: 0, column: Some(column + 1), found, expected: wanted.to_owned(), remedy }
+        let (expected, setting) = (wanted.to_owned(), None);
+        Fault { line: 0, column: Some(column + 1), found, expected, remedy, setting }
+    }
+
+    /// A field that is no id that is a number.
+    pub(crate) fn id(column: usize, text: &[u8], why: Unfit) -> Self {
+        let fault = Self::field(column, text, why, "a node id from 0 to 2^63 - 1");
+        match why {
+            Unfit::NotANumber => Fault {
+                remedy: "correct it, or read ids as words",
+                setting: Some(Setting::TextIds),
+                ..fault
+            },
+            _ => fault,
+        }
+    }
+
+    /// The same fault in a table without ids, where no row can be left out.
+    pub(crate) fn in_position(self) -> Self {
+        match self.remedy {
+            "fill it or leave the row out" => {
+                Fault { remedy: "fill it: without ids every line is a row", ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// A line that may be a comment or a row.
+    pub(crate) fn comment(line: &[u8]) -> Self {
+        Fault {
+            line: 0,
+            column: None,
+            found: format!("{}, which may be a comment or a row", quote(line)),
+            expected: "a row".to_owned(),
+            remedy: "remove the line if it is a comment, or put quotes around its first field",
+            setting: None,
+        }
     }
 
     pub(crate) fn bad_quote(column: usize) -> Self {
@@ -45,6 +81,7 @@ impl Fault {
             found: "a quote that is not closed before the end of its field".to_owned(),
             expected: "a closing quote on the same line".to_owned(),
             remedy: "close it; line breaks inside quotes are not read",
+            setting: None,
         }
     }
 
@@ -55,6 +92,7 @@ impl Fault {
             found: quote(text),
             expected: "text in UTF-8".to_owned(),
             remedy: "save the file as UTF-8",
+            setting: None,
         }
     }
 
@@ -62,7 +100,7 @@ impl Fault {
     pub(crate) fn name(column: usize, why: NoName) -> Self {
         let (found, remedy) = why.told();
         let expected = WANTED_NAME.to_owned();
-        Fault { line: 0, column: Some(column + 1), found, expected, remedy }
+        Fault { line: 0, column: Some(column + 1), found, expected, remedy, setting: None }
     }
 
     pub(crate) fn ragged(found: usize, expected: impl Into<String>) -> Self {
@@ -73,6 +111,7 @@ impl Fault {
             found: format!("{found} field{s}"),
             expected: expected.into(),
             remedy: "complete the row or name its delimiter",
+            setting: None,
         }
     }
 
@@ -83,6 +122,7 @@ impl Fault {
             found: format!("a line of more than {longest} bytes"),
             expected: "rows that end with a line break".to_owned(),
             remedy: "is this a text file?",
+            setting: None,
         }
     }
 
@@ -102,6 +142,7 @@ impl Fault {
             found: self.found,
             expected: self.expected,
             remedy: self.remedy,
+            setting: self.setting,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One line of text, field by field.
-//! The careful splitter that every odd line ends up in: padding is trimmed, quotes are taken off,
-//! runs of blanks count as one where blanks separate. It must not know what the fields mean.
+//! The careful splitter that every odd line ends up in: padding is trimmed unless fields are wanted
+//! exactly, quotes are taken off, runs of blanks count as one where blanks separate. It must not
+//! know what the fields mean.
 
 use std::borrow::Cow;
 
@@ -60,11 +61,18 @@ pub(crate) struct BadQuote;
 pub(crate) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     delimiter: Delimiter,
+    exact: bool,
 }
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(line: &'a [u8], delimiter: Delimiter) -> Self {
-        Fields { rest: Some(line), delimiter }
+        Fields { rest: Some(line), delimiter, exact: false }
+    }
+
+    /// The fields with the blanks that stand around them, which belong to words; blanks around
+    /// quotes belong to no field.
+    pub(crate) fn exact(line: &'a [u8], delimiter: Delimiter) -> Self {
+        Fields { exact: true, ..Self::new(line, delimiter) }
     }
 
     /// The text up to the closing quote, and what follows it.
@@ -114,13 +122,15 @@ impl<'a> Iterator for Fields<'a> {
             }
             return Some(Ok(content));
         }
+        let field = if self.exact && !blanks { rest } else { start };
         let end = if blanks {
-            start.iter().position(separates)
+            field.iter().position(separates)
         } else {
-            memchr::memchr(delimiter, start)
+            memchr::memchr(delimiter, field)
         };
-        self.rest = end.map(|end| &start[end + 1..]);
-        Some(Ok(Cow::Borrowed(trim(&start[..end.unwrap_or(start.len())]))))
+        self.rest = end.map(|end| &field[end + 1..]);
+        let field = &field[..end.unwrap_or(field.len())];
+        Some(Ok(Cow::Borrowed(if self.exact { field } else { trim(field) })))
     }
 }
 
@@ -146,6 +156,14 @@ fn is_blank(byte: u8) -> bool {
 /// Whether a line holds nothing, or nothing but a comment.
 pub(crate) fn is_skipped(line: &[u8]) -> bool {
     matches!(trim(line), [] | [b'#' | b'%', ..])
+}
+
+/// Whether a line begins as a comment does, but may be a row whose first field begins so: a word
+/// follows the sign at once, as in `#rust,1`.
+pub(crate) fn is_doubtful_comment(line: &[u8]) -> bool {
+    let line = trim(line);
+    let signs = line.iter().take_while(|byte| matches!(byte, b'#' | b'%')).count();
+    signs > 0 && line.get(signs).is_some_and(|byte| !is_blank(*byte))
 }
 
 /// A line without the carriage return of its end.
@@ -183,6 +201,19 @@ mod tests {
     }
 
     #[test]
+    fn exact_fields_keep_the_blanks_that_are_not_around_quotes() {
+        let exact = |line: &'static str, delimiter| -> Vec<Vec<u8>> {
+            let fields = Fields::exact(line.as_bytes(), delimiter);
+            fields.map(|field| field.unwrap().into_owned()).collect()
+        };
+        let fields = [&b" a "[..], b"b", b" c ", b"\td"];
+        assert_eq!(exact(" a ,b, \" c \" ,\td", Delimiter::Comma), fields);
+        assert_eq!(exact(" a\t\tb ", Delimiter::Tab), [&b" a"[..], b"", b"b "]);
+        assert_eq!(exact("  a \t b ", Delimiter::Blanks), [b"a", b"b"]);
+        assert_eq!(exact("", Delimiter::Comma), [b""]);
+    }
+
+    #[test]
     fn a_run_of_blanks_is_one_delimiter() {
         splits("  1 \t 2  ", Delimiter::Blanks, &["1", "2"]);
         splits("\"a b\" 2", Delimiter::Blanks, &["a b", "2"]);
@@ -203,6 +234,12 @@ mod tests {
             assert!(is_skipped(line.as_bytes()), "{line:?}");
         }
         assert!(!is_skipped(b"1 # 2"));
+        for line in ["#", "# 1,2", "  % 1 2", "##\tx"] {
+            assert!(!is_doubtful_comment(line.as_bytes()), "{line:?}");
+        }
+        for line in ["#rust", " %20,1", "##x"] {
+            assert!(is_doubtful_comment(line.as_bytes()), "{line:?}");
+        }
         assert_eq!(without_return(b"1\r"), b"1");
     }
 

@@ -20,24 +20,27 @@ use std::path::PathBuf;
 use graphmill_disk::Budget;
 
 use super::chunk::{EdgeChunk, ReadReport};
+use super::endpoints::endpoints;
 use super::options::{Column, EdgeInputOptions};
 use crate::progress::Observer;
 use crate::{Error, Result};
 
 pub(crate) use blocks::TextFile;
 pub(crate) use decimal::decimal;
-pub(crate) use dialect::{Dialect, Forced};
+pub(crate) use dialect::{Dialect, Forced, Kind};
 pub(crate) use digits::digits;
 pub(crate) use edge_lines::{EdgeColumns, EdgeLines, Parsed};
 pub(crate) use fault::Fault;
 pub use fields::Delimiter;
-pub(crate) use fields::{Fields, is_skipped, trim, without_return};
-pub(crate) use header_rule::ID_NAMES;
+pub(crate) use fields::{Fields, is_doubtful_comment, is_skipped, trim, without_return};
+pub(crate) use header_rule::{ID_NAMES, Rule};
 pub(crate) use number::Unfit;
 pub(crate) use read::{Lines, TextReading};
 pub(crate) mod numbers {
     //! How cells are read.
-    pub(crate) use super::number::{boolean, float, id, is_boolean, is_missing, is_number, signed};
+    pub(crate) use super::number::{
+        boolean, float, id, is_boolean, is_gap, is_missing, is_number, signed,
+    };
 }
 
 /// Files of edges as text, one input.
@@ -51,20 +54,16 @@ pub(crate) struct TextEdges {
 impl TextEdges {
     /// Looks at the first lines of every file.
     pub(crate) fn open(paths: &[PathBuf], options: &EdgeInputOptions) -> Result<Self> {
-        let ends = [
-            options.source.clone().unwrap_or(Column::Index(0)),
-            options.destination.clone().unwrap_or(Column::Index(1)),
-        ];
-        let words = options.text_ids.then_some(&ends[..]);
-        // Only a header has names; where ids are words, nothing else might tell that there is one.
-        let EdgeInputOptions { weight, time, .. } = options;
-        let is_named = [weight, time].into_iter().flatten().any(|it| matches!(it, Column::Name(_)));
-        let header = options.header.or((is_named && options.text_ids).then_some(true));
-        let forced = Forced { delimiter: options.delimiter, header, words, ..Forced::default() };
+        let ends = [options.source.as_ref(), options.destination.as_ref()];
+        let others = [options.weight.as_ref(), options.time.as_ref()];
+        let rule = Rule::Edges { text_ids: options.text_ids, ends, others };
+        let (delimiter, header) = (options.delimiter, options.header);
+        let forced = Forced { delimiter, header, rule, rows: None };
+        let budget = options.paying();
         let mut edges = TextEdges { files: Vec::new(), dialects: Vec::new(), lines: Vec::new() };
         for path in paths {
             let file = TextFile::open(path)?;
-            let dialect = Dialect::find(&file, forced)?;
+            let dialect = Dialect::find(&file, forced, &budget)?;
             let columns = columns(&dialect, options).map_err(|error| error.in_file(path))?;
             let delimiter = dialect.delimiter;
             let (on_bad_row, names) = (options.on_bad_row, options.text_ids);
@@ -165,24 +164,20 @@ fn columns(dialect: &Dialect, options: &EdgeInputOptions) -> Result<EdgeColumns>
         let (weight, time) = (value(&options.weight), value(&options.time));
         return Ok(EdgeColumns { source: 0, destination: 1, weight, time });
     }
-    let ends_named = options.source.is_some() || options.destination.is_some();
-    if let Some(names) = &dialect.names
-        && names.first().is_some_and(String::is_empty)
-        && !ends_named
-    {
-        let found = "a first column without a name, as an index written by pandas has";
-        let remedy = "write with index=False, or name the columns of sources and destinations";
-        return Err(Error::source("header", found, "the names of two columns of ids", remedy));
-    }
     let place = |column: &Option<Column>| column.as_ref().map(|c| dialect.place(c)).transpose();
     let mut weight = place(&options.weight)?;
     if options.third_is_weight && weight.is_none() && dialect.first.len() > 2 {
         weight = Some(2);
     }
-    Ok(EdgeColumns {
-        source: place(&options.source)?.unwrap_or(0),
-        destination: place(&options.destination)?.unwrap_or(1),
-        weight,
-        time: place(&options.time)?,
-    })
+    let (time, mut source, mut destination) =
+        (place(&options.time)?, place(&options.source)?, place(&options.destination)?);
+    if options.third_is_weight {
+        // GraphZero knows places alone.
+        (source, destination) = (source.or(Some(0)), destination.or(Some(1)));
+    }
+    let taken: Vec<usize> = weight.into_iter().chain(time).collect();
+    let names = dialect.names.as_ref();
+    let columns = dialect.first.len().max(names.map_or(0, |names| names.len()));
+    let (source, destination) = endpoints(columns, names, source, destination, &taken)?;
+    Ok(EdgeColumns { source, destination, weight, time })
 }

@@ -1,11 +1,11 @@
 //! Lines into edges whose ids are words.
-//! Every line takes the careful way: its fields are trimmed and unquoted, and must be text of a
-//! reasonable length. The lines of numbers share the rules for weights, times and faults with
-//! these. It must not know files.
+//! Every line takes the careful way: its ids are unquoted and otherwise kept exactly, and must be
+//! text of a reasonable length. The lines of numbers share the rules for weights, times and faults
+//! with these. It must not know files.
 
 use super::edge_lines::{Edge, EdgeLines, Parsed};
 use super::fault::Fault;
-use super::fields::{Fields, is_skipped, without_return};
+use super::fields::{Fields, is_skipped, trim, without_return};
 use crate::source::chunk::EdgeChunk;
 use crate::source::names::name;
 
@@ -39,6 +39,10 @@ impl EdgeLines {
                         }
                     }
                 }
+            } else if self.may_hide_a_row(line)
+                && parsed.bad_row(Fault::comment(line), self.on_bad_row)
+            {
+                return;
             }
             parsed.lines += 1;
             at += length + 1;
@@ -50,18 +54,18 @@ impl EdgeLines {
         let columns = &self.columns;
         let mut edge = Edge::default();
         let mut count = 0;
-        for field in Fields::new(line, self.delimiter) {
+        for field in Fields::exact(line, self.delimiter) {
             let field = field.map_err(|_| Fault::bad_quote(count))?;
-            let text = super::fields::trim(&field);
             let ends = [
                 (columns.source, &mut chunk.source_names),
                 (columns.destination, &mut chunk.destination_names),
             ];
             for (column, names) in ends {
                 if column == count {
-                    names.push(name(text).map_err(|why| Fault::name(count, why))?);
+                    names.push(name(&field).map_err(|why| Fault::name(count, why))?);
                 }
             }
+            let text = trim(&field);
             self.value(count, text, &mut edge)
                 .map_err(|(why, wanted)| Fault::field(count, text, why, wanted))?;
             count += 1;

@@ -132,6 +132,13 @@ pub(crate) fn is_missing(text: &[u8]) -> bool {
     text.is_empty() || text.eq_ignore_ascii_case(b"nan")
 }
 
+/// Whether a cell of a text file stands for a value that is missing: the spellings of spreadsheets,
+/// statistics programs and databases, in upper or lower case.
+pub(crate) fn is_gap(text: &[u8]) -> bool {
+    const SPELLINGS: [&[u8]; 8] = [b"nan", b"na", b"n/a", b"#n/a", b"<na>", b"null", b"?", b"-"];
+    text.is_empty() || SPELLINGS.iter().any(|known| text.eq_ignore_ascii_case(known))
+}
+
 /// Whether a text is the word true or false, in upper or lower case.
 pub(crate) fn is_boolean(text: &[u8]) -> bool {
     boolean(text).is_some()
@@ -187,6 +194,16 @@ mod tests {
         assert_eq!(weight(b"1e39"), Err(Unfit::TooLarge));
         assert_eq!(weight(b"nan"), Err(Unfit::NotANumber));
         assert_eq!(weight(b""), Err(Unfit::Empty));
+    }
+
+    #[test]
+    fn missing_values_have_known_spellings() {
+        for text in ["", "NA", "na", "N/A", "#N/A", "<NA>", "NULL", "null", "NaN", "?", "-"] {
+            assert!(is_gap(text.as_bytes()), "{text}");
+        }
+        for text in ["none", "0", "--", "nano", " "] {
+            assert!(!is_gap(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

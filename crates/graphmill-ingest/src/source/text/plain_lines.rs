@@ -46,7 +46,7 @@ impl PlainLines {
     }
 }
 
-/// Reads one line and gives its length with its end; None, with both ends spoilt, if not plain.
+/// Reads one line and gives its length with its end; None, with nothing written, if not plain.
 #[inline(always)]
 fn line(
     window: &[u8; WINDOW],

@@ -129,15 +129,16 @@ impl TextReading<'_> {
             let mark = dialect.mark as usize;
             (text, end, at) = (&text[mark..], end - mark, dialect.mark);
         }
-        if let Some(header_at) = dialect.header_at
-            && (at..at + end as u64).contains(&header_at)
-        {
-            // What lies before a header is comments.
-            let before = (header_at - at) as usize;
-            let rest = &text[before..end];
-            let header = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-            parsed.lines += memchr::memchr_iter(b'\n', &text[..before + header]).count() as u64;
-            (text, end) = (&text[before + header..], end - before - header);
+        let starts_at = dialect.starts_at();
+        if at <= starts_at && end > 0 {
+            // What lies before the first line that counts is comments and blank lines.
+            let mut before = end.min((starts_at - at) as usize);
+            if before < end && dialect.header_at.is_some() {
+                let rest = &text[before..end];
+                before += memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+            }
+            parsed.lines += memchr::memchr_iter(b'\n', &text[..before]).count() as u64;
+            (text, end) = (&text[before..], end - before);
         }
         lines.parse(block.file, text, end, chunk, &mut parsed);
         parsed
