@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,8 +126,60 @@ def test_the_drop_in_makes_of_real_edges_what_the_original_makes(
 def test_what_a_target_has_no_place_for_is_told(tmp_path: Path) -> None:
     edges = np.array([[0, 1], [1, 2]])
     gm.write_graph(tmp_path / "g.gl", edges, weights=np.ones(2, np.float32), times=[3, 4])
-    with pytest.warns(UserWarning, match="weights and times are left out"):
+    with pytest.warns(UserWarning, match="weights, times and edge ids are left out"):
         gm.convert(tmp_path / "g.gl", tmp_path / "g.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "g.npy"), edges)
-    with pytest.warns(UserWarning, match="times are left out"):
+    with pytest.warns(UserWarning, match="times and edge ids are left out"):
         gm.convert(tmp_path / "g.gl", tmp_path / "old.gl", to="graphzero")
+
+
+def test_a_dataset_leaves_with_the_ids_of_its_source_and_comes_back(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    edges = rng.integers(0, 40, (2, 300)) * 1_000_003
+    weights = rng.random(300, np.float32)
+    times = rng.integers(-9, 9, 300)
+    options: dict[str, Any] = {"map_ids": True, "order": "hot"}
+    first = gm.build(tmp_path / "first", edges=edges, weights=weights, times=times, **options)
+    for name in ("edges.csv", "edges.parquet"):
+        gm.convert(first.path, tmp_path / name)
+        again = gm.build(
+            tmp_path / f"from {name}",
+            edges=tmp_path / name,
+            weight_column="weight",
+            time_column="time",
+            **options,
+        )
+        for found, expected in [
+            (again.original_ids(np.arange(40)), first.original_ids(np.arange(40))),
+            (again.graph.indices, first.graph.indices),
+            (again.graph.edge_ids("in"), first.graph.edge_ids("in")),
+            (again.graph.weights("in"), first.graph.weights("in")),
+            (again.graph.times("out"), first.graph.times("out")),
+        ]:
+            np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+    with pytest.warns(UserWarning, match="original ids"):
+        gm.convert(first.path, tmp_path / "internal.npy", internal_ids=True)
+    assert np.load(tmp_path / "internal.npy").max() == 39
+    with pytest.raises(gm.GraphmillError, match="no table"):
+        gm.convert(first.path, tmp_path / "x.csv", table="x")
+
+
+def test_an_undirected_file_is_not_made_undirected_twice(tmp_path: Path) -> None:
+    edges = np.array([[0, 1, 2, 4], [1, 2, 2, 0]])
+    gm.write_graph(tmp_path / "u.gl", edges, undirected=True)
+    with pytest.warns(UserWarning, match="the mark as undirected is left out"):
+        gm.convert(tmp_path / "u.gl", tmp_path / "old.gl", to="graphzero")
+    for name, undirected in [("u.gl", True), ("u.gl", False), ("old.gl", True)]:
+        ds = gm.build(tmp_path / "ds", edges=tmp_path / name, undirected=undirected, overwrite=True)
+        assert (ds.graph.is_undirected, ds.num_edges) == (True, 8)
+    ds = gm.build(tmp_path / "ds", edges=tmp_path / "u.gl", direction="both", overwrite=True)
+    assert (ds.graph.is_undirected, ds.num_edges) == (False, 8)
+
+
+def test_a_graph_without_edges_goes_everywhere(tmp_path: Path) -> None:
+    gm.write_graph(tmp_path / "g.gl", np.zeros((2, 0), np.int64), num_nodes=3)
+    with pytest.warns(UserWarning, match="3 nodes without edges"):
+        gm.convert(tmp_path / "g.gl", tmp_path / "g.npy")
+    for source in ("g.gl", "g.npy"):
+        ds = gm.build(tmp_path / f"of {source}", edges=tmp_path / source, num_nodes=3)
+        assert (ds.num_nodes, ds.num_edges) == (3, 0)

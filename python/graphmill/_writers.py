@@ -156,17 +156,25 @@ def convert(
     align_rows: bool = False,
     memory: str | int | None = None,
     overwrite: bool = False,
+    internal_ids: bool = False,
+    table: str | None = None,
 ) -> None:
-    """Convert one file into another: edges and tables as text or arrays, ``.gl``, ``.gd`` and GraphZero's two kinds.
+    """Convert one file or a dataset: edges and tables as text, Parquet or arrays, ``.gl``, ``.gd``, GraphZero's files.
 
     What the source is follows from its content, what the target shall be from its name and ``to``. Text is read once,
-    on all cores, and sorted within ``memory``; it may be packed as ``.gz`` or ``.zst``. A ``.csv`` target of a ``.gl``
-    has its weights and times but no edge ids, one of a ``.gd`` its rows without a header.
+    on all cores, and sorted within ``memory``; it may be packed as ``.gz`` or ``.zst``. A ``.csv`` or ``.parquet``
+    target of a graph has the columns ``source`` and ``destination``, ``weight`` and ``time`` where there are any, in
+    the order of the stored edge ids, and ``edge_id`` where these leave gaps. Each edge of an undirected graph is one
+    row. Nodes have the ids or names that they had before they were renumbered. A ``.csv`` of a ``.gd`` has its rows
+    without a header. What a target has no place for is named in a warning. Ids that are scattered or words need
+    :func:`build` with ``map_ids=True`` or ``string_ids=True``.
 
     Args:
-        source: The file to read, several that follow each other, or a pattern such as ``"part-*.csv"``.
+        source: The file to read, several that follow each other, a pattern such as ``"part-*.csv"``, or the folder
+            of a dataset, which stands for its edges.
         target: The file to write; it appears complete or not at all.
-        to: ``"graphzero"`` writes GraphZero's layout; otherwise the name of the target decides.
+        to: ``"graphmill"``, ``"graphzero"``, ``"npy"``, ``"csv"`` or ``"parquet"``; by default the name of the target
+            decides.
         format: What the source is, instead of what it looks like.
         header: Whether the first line of a text names its columns; found by default.
         delimiter: What separates its fields: ``","``, a tab, ``";"`` or a space; found by default.
@@ -190,6 +198,8 @@ def convert(
         align_rows: Let every row of a ``.gd`` start on a multiple of 512 bytes.
         memory: Budget for sorting, such as ``"2GiB"``.
         overwrite: Replace an existing file.
+        internal_ids: Name nodes by their numbers in the ``.gl``, not by the ids or names that they had before.
+        table: Write this table of a dataset, with a column of the ids of its rows if the target is text or Parquet.
 
     Example:
         >>> gm.convert("x.gd", "x.npy")
@@ -226,6 +236,8 @@ def convert(
         align_rows,
         memory,
         overwrite,
+        internal_ids,
+        table,
     )
 
 

@@ -1,21 +1,24 @@
-//! Edges as text, `source,destination` on each line, with their weight and time where they have them.
-//! For generated graphs that other tools shall read, and for looking at a topology; chunks are
+//! Edges as text, `source,destination` on each line, with their weight, time and id where they have
+//! them.
+//! For generated graphs that other tools shall read, and for exports of a topology; batches are
 //! formatted in parallel and written in order. It must not know where edges come from.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use graphmill_disk::{FileDraft, OutputFile, RealFileSystem};
+use graphmill_disk::{Budget, FileDraft, OutputFile, RealFileSystem};
 use rayon::prelude::*;
 
-use crate::Result;
-use crate::edges::{Borrowed, EdgeColumn, EdgeStream};
+use crate::edge_rows::{EdgeColumns, EdgeRows, stream_rows};
+use crate::edges::{Borrowed, EdgeStream};
+use crate::node_naming::NodeNaming;
 use crate::number_text::{push_float, push_signed, push_unsigned};
-use crate::progress::{Observer, Stage};
+use crate::progress::Observer;
 use crate::section_writer::SectionWriter;
+use crate::{Error, Result};
 
-/// Edges that one thread turns into text at a time.
-const CHUNK: u64 = 1 << 15;
+/// Rows that one thread turns into text at a time.
+const ROWS: usize = 1 << 12;
 
 /// Writes a stream as text, after the line `src,dst` if `header`; gives the bytes of the file.
 pub fn write_edge_csv<S: EdgeStream + ?Sized>(
@@ -26,105 +29,124 @@ pub fn write_edge_csv<S: EdgeStream + ?Sized>(
     observer: Option<Observer<'_>>,
 ) -> Result<u64> {
     let draft = FileDraft::begin(Arc::new(RealFileSystem), path, overwrite)?;
-    let lines = EdgeLines { edges: &Borrowed(source), weights: None, times: None };
-    let length = write_csv_into(draft.file(), &lines, header, observer)?;
+    let budget = Budget::new(graphmill_disk::default_budget());
+    let header = header.then_some(["src", "dst"]);
+    let mut text =
+        EdgeCsv::new(draft.file(), EdgeColumns::default(), header, &NodeNaming::Numbers)?;
+    stream_rows(&Borrowed(source), &budget, observer, &mut |rows| text.write(rows))?;
+    let length = text.finish()?;
     draft.publish()?;
     Ok(length)
 }
 
-/// What becomes lines.
-pub(crate) struct EdgeLines<'a> {
-    pub(crate) edges: &'a dyn EdgeStream,
-    pub(crate) weights: Option<EdgeColumn<'a, f32>>,
-    pub(crate) times: Option<EdgeColumn<'a, i64>>,
+/// A text of edges that grows.
+pub(crate) struct EdgeCsv<'a> {
+    text: SectionWriter<'a>,
+    columns: EdgeColumns,
+    naming: &'a NodeNaming,
 }
 
-impl EdgeLines<'_> {
-    /// The first line: columns of values can only be told apart by their names, so they always have
-    /// them.
-    fn header(&self, wanted: bool) -> &'static str {
-        match (self.weights.is_some(), self.times.is_some()) {
-            (true, true) => "source,destination,weight,time\n",
-            (true, false) => "source,destination,weight\n",
-            (false, true) => "source,destination,time\n",
-            (false, false) if wanted => "src,dst\n",
-            (false, false) => "",
+impl<'a> EdgeCsv<'a> {
+    /// Starts the text; columns of values can only be told apart by their names, so they always have
+    /// them, and columns of names likewise.
+    pub(crate) fn new(
+        file: &'a dyn OutputFile,
+        columns: EdgeColumns,
+        header: Option<[&str; 2]>,
+        naming: &'a NodeNaming,
+    ) -> Result<Self> {
+        let mut text = SectionWriter::text(file);
+        let needs_header = columns != EdgeColumns::default() || naming.has_names();
+        let header = if needs_header { Some(["source", "destination"]) } else { header };
+        if let Some([source, destination]) = header {
+            let mut line = format!("{source},{destination}");
+            let named = [
+                (columns.weights, ",weight"),
+                (columns.times, ",time"),
+                (columns.edge_ids, ",edge_id"),
+            ];
+            named.iter().filter(|(has, _)| *has).for_each(|(_, name)| line += name);
+            text.write(line.as_bytes())?;
+            text.write(b"\n")?;
         }
+        Ok(EdgeCsv { text, columns, naming })
+    }
+
+    pub(crate) fn write(&mut self, rows: &EdgeRows) -> Result<()> {
+        let columns = self.columns;
+        if self.naming.has_names() {
+            let text = &mut self.text;
+            return self.naming.each_pair_of_names(rows, &mut |range, sources, destinations| {
+                let mut lines = Vec::new();
+                for (at, (source, to)) in range.zip(sources.iter().zip(destinations.iter())) {
+                    push_name(&mut lines, source)?;
+                    lines.push(b',');
+                    push_name(&mut lines, to)?;
+                    push_values(&mut lines, columns, rows, at);
+                }
+                text.write(&lines)
+            });
+        }
+        let (mut sources, mut destinations) = (rows.sources.clone(), rows.destinations.clone());
+        self.naming.replace(&mut sources)?;
+        self.naming.replace(&mut destinations)?;
+        let lines: Vec<Vec<u8>> = graphmill_disk::pool()?.install(|| {
+            let pieces = sources.par_chunks(ROWS).zip(destinations.par_chunks(ROWS)).enumerate();
+            let format = |(piece, (sources, destinations)): (usize, (&[u64], &[u64]))| {
+                let mut lines = Vec::new();
+                for (at, (&source, &to)) in sources.iter().zip(destinations).enumerate() {
+                    push_unsigned(&mut lines, source);
+                    lines.push(b',');
+                    push_unsigned(&mut lines, to);
+                    push_values(&mut lines, columns, rows, piece * ROWS + at);
+                }
+                lines
+            };
+            pieces.map(format).collect()
+        });
+        lines.iter().try_for_each(|lines| self.text.write(lines))
+    }
+
+    /// Ends the text; gives its bytes.
+    pub(crate) fn finish(self) -> Result<u64> {
+        let length = self.text.written();
+        self.text.finish()?;
+        Ok(length)
     }
 }
 
-/// Writes edges and their values as text, after the line `src,dst` if `header`; gives the bytes of it.
-pub(crate) fn write_csv_into(
-    file: &dyn OutputFile,
-    source: &EdgeLines<'_>,
-    header: bool,
-    observer: Option<Observer<'_>>,
-) -> Result<u64> {
-    let mut text = SectionWriter::text(file);
-    text.write(source.header(header).as_bytes())?;
-    let total = source.edges.edge_count();
-    let pool = graphmill_disk::pool()?;
-    let mut stage = Stage::new(observer, "writing lines", total);
-    let mut chunks: Vec<Chunk> = Vec::new();
-    chunks.resize_with(pool.current_num_threads(), Chunk::default);
-    let mut first = 0;
-    while first < total {
-        let end = first.saturating_add(CHUNK * chunks.len() as u64).min(total);
-        pool.install(|| {
-            chunks.par_iter_mut().enumerate().try_for_each(|(index, chunk)| {
-                let start = first + index as u64 * CHUNK;
-                chunk.format(source, start.min(end), start.saturating_add(CHUNK).min(end))
-            })
-        })?;
-        chunks.iter().try_for_each(|chunk| text.write(&chunk.lines))?;
-        stage.advance(end - first)?;
-        first = end;
+fn push_values(lines: &mut Vec<u8>, columns: EdgeColumns, rows: &EdgeRows, at: usize) {
+    if columns.weights {
+        lines.push(b',');
+        push_float(lines, rows.weights[at]);
     }
-    let length = text.written();
-    text.finish()?;
-    Ok(length)
+    if columns.times {
+        lines.push(b',');
+        push_signed(lines, rows.times[at]);
+    }
+    if columns.edge_ids {
+        lines.push(b',');
+        push_signed(lines, rows.edge_ids[at]);
+    }
+    lines.push(b'\n');
 }
 
-#[derive(Default)]
-struct Chunk {
-    sources: Vec<u64>,
-    destinations: Vec<u64>,
-    weights: Vec<f32>,
-    times: Vec<i64>,
-    lines: Vec<u8>,
-}
-
-impl Chunk {
-    fn format(&mut self, source: &EdgeLines<'_>, first: u64, end: u64) -> Result<()> {
-        let length = (end - first) as usize;
-        self.sources.resize(length, 0);
-        self.destinations.resize(length, 0);
-        source.edges.read(first, &mut self.sources, &mut self.destinations)?;
-        if let Some(weights) = source.weights {
-            self.weights.resize(length, 0.0);
-            weights.read(first, &mut self.weights)?;
-        }
-        if let Some(times) = source.times {
-            self.times.resize(length, 0);
-            times.read(first, &mut self.times)?;
-        }
-        self.lines.clear();
-        for (at, (&from, &to)) in self.sources.iter().zip(&self.destinations).enumerate() {
-            push_unsigned(&mut self.lines, from);
-            self.lines.push(b',');
-            push_unsigned(&mut self.lines, to);
-            if source.weights.is_some() {
-                self.lines.push(b',');
-                push_float(&mut self.lines, self.weights[at]);
-            }
-            if source.times.is_some() {
-                self.lines.push(b',');
-                push_signed(&mut self.lines, self.times[at]);
-            }
-            self.lines.push(b'\n');
-        }
-        Ok(())
+/// Adds a name, in quotes: so it is one whatever it holds, and no comment.
+pub(crate) fn push_name(lines: &mut Vec<u8>, name: &str) -> Result<()> {
+    if name.contains(['\n', '\r']) {
+        let found = format!("the name {name:?}");
+        let remedy = "name a .parquet target, which can hold it";
+        return Err(Error::source("names of nodes", found, "names of one line in a text", remedy));
     }
+    lines.push(b'"');
+    for piece in name.split_inclusive('"') {
+        lines.extend_from_slice(piece.as_bytes());
+        if piece.ends_with('"') {
+            lines.push(b'"');
+        }
+    }
+    lines.push(b'"');
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::edge_sort::EdgeChunk;
-use crate::source::{self, ReadReport};
+use crate::source::{self, EdgeInput, ReadReport};
 use crate::{Error, Result};
 
 /// Memory that readers get at most; more would not make them faster.
@@ -27,16 +27,26 @@ pub(crate) fn borrowed(chunk: &source::EdgeChunk) -> EdgeChunk<'_> {
     if let Some(times) = &chunk.times {
         edges = edges.times(times);
     }
+    if let Some(rows) = &chunk.rows {
+        edges = edges.rows(rows);
+    }
     edges
 }
 
-/// An empty file, or a header alone, is a file that went wrong more often than a graph without
-/// edges.
-pub(crate) fn refuse_empty(read: &ReadReport, path: &Path) -> Result<()> {
-    if read.rows > 0 {
+/// An empty text, or a header alone, is a file that went wrong more often than a graph without edges,
+/// unless the number of nodes is said; arrays and topologies say themselves that they have no edge.
+pub(crate) fn refuse_empty(
+    input: &EdgeInput<'_>,
+    read: &ReadReport,
+    num_nodes: Option<u64>,
+    path: &Path,
+) -> Result<()> {
+    if read.rows > 0 || input.rows() == Some(0) || (num_nodes.is_some() && read.skipped == 0) {
         return Ok(());
     }
     let found = if read.skipped == 0 { "no edge" } else { "no edge that can be used" };
-    let error = Error::source("content", found, "at least one", "is this the right file?");
+    let remedy =
+        "is this the right file? If it is, say how many nodes there are (--num-nodes, num_nodes=)";
+    let error = Error::source("content", found, "at least one", remedy);
     Err(error.in_file(path))
 }

@@ -89,6 +89,15 @@ impl<T: Copy> EdgeColumn<'_, T> {
     }
 }
 
+/// Edges with what belongs to each; rows are positions in the stream where there is no column of them.
+#[derive(Clone, Copy)]
+pub(crate) struct EdgeRecords<'a> {
+    pub(crate) edges: &'a dyn EdgeStream,
+    pub(crate) rows: Option<EdgeColumn<'a, i64>>,
+    pub(crate) weights: Option<EdgeColumn<'a, f32>>,
+    pub(crate) times: Option<EdgeColumn<'a, i64>>,
+}
+
 /// Edges in two arrays of NumPy or torch memory, checked once.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryEdges<'a, T> {

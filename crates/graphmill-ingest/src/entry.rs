@@ -2,13 +2,23 @@
 //! Only what the file will store is carried along, because the lists are what fills the memory; the
 //! list builder is written once for all of them. It must not know about ranges or files.
 
-use graphmill_format::ListOrder;
 use rayon::slice::ParallelSliceMut;
 
 use crate::replay::Batch;
 
 /// Lists of fewer entries are sorted by one thread.
 const LONG: usize = 1 << 16;
+
+/// What the entries of a list are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKey {
+    Neighbour,
+    Time,
+    /// The rows of the source, where the stream does not come in their order.
+    Row,
+    /// Nothing: the stream has them in the order that is wanted.
+    Stream,
+}
 
 /// One stored edge of a list.
 pub(crate) trait Entry: Copy + Default + Send + Sync {
@@ -25,7 +35,7 @@ pub(crate) trait Entry: Copy + Default + Send + Sync {
         0
     }
     /// Brings a list, which is in the order of the stream, into the order of the file.
-    fn sort(list: &mut [Self], order: ListOrder);
+    fn sort(list: &mut [Self], key: ListKey);
 }
 
 /// Neighbours alone, where ids fit into 32 bits.
@@ -40,8 +50,8 @@ impl Entry for u32 {
         u64::from(*self)
     }
 
-    fn sort(list: &mut [Self], order: ListOrder) {
-        sort_by(list, order == ListOrder::Id, |neighbour| *neighbour);
+    fn sort(list: &mut [Self], key: ListKey) {
+        sort_by(list, key == ListKey::Neighbour, |neighbour| *neighbour);
     }
 }
 
@@ -57,8 +67,8 @@ impl Entry for u64 {
         *self
     }
 
-    fn sort(list: &mut [Self], order: ListOrder) {
-        sort_by(list, order == ListOrder::Id, |neighbour| *neighbour);
+    fn sort(list: &mut [Self], key: ListKey) {
+        sort_by(list, key == ListKey::Neighbour, |neighbour| *neighbour);
     }
 }
 
@@ -84,9 +94,10 @@ impl Entry for WithRow {
         self.row
     }
 
-    fn sort(list: &mut [Self], order: ListOrder) {
+    fn sort(list: &mut [Self], key: ListKey) {
         // The row as second key makes an unstable sort, which needs no memory, stable in effect.
-        sort_by(list, order == ListOrder::Id, |entry| (entry.neighbour, entry.row));
+        sort_by(list, key == ListKey::Neighbour, |entry| (entry.neighbour, entry.row));
+        sort_rows(list, key);
     }
 }
 
@@ -127,13 +138,18 @@ impl Entry for WithValues {
         self.time
     }
 
-    fn sort(list: &mut [Self], order: ListOrder) {
-        match order {
-            ListOrder::Id => sort_by(list, true, |entry| (entry.neighbour, entry.row)),
-            ListOrder::Time => sort_by(list, true, |entry| (entry.time, entry.row)),
-            ListOrder::File => {}
+    fn sort(list: &mut [Self], key: ListKey) {
+        match key {
+            ListKey::Neighbour => sort_by(list, true, |entry| (entry.neighbour, entry.row)),
+            ListKey::Time => sort_by(list, true, |entry| (entry.time, entry.row)),
+            ListKey::Row | ListKey::Stream => sort_rows(list, key),
         }
     }
+}
+
+/// Both halves of an undirected edge have one row, and of a self loop both stand in one list.
+fn sort_rows<E: Entry>(list: &mut [E], key: ListKey) {
+    sort_by(list, key == ListKey::Row, |entry| (entry.row(), entry.neighbour()));
 }
 
 fn sort_by<E: Send, K: Ord>(list: &mut [E], wanted: bool, key: impl Fn(&E) -> K + Sync) {

@@ -54,6 +54,11 @@ impl GraphFile {
         Ok(GraphFile { file, layout, lists, is_graphzero })
     }
 
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     /// What the file holds.
     pub fn layout(&self) -> &GraphLayout {
         &self.layout
@@ -67,6 +72,15 @@ impl GraphFile {
     /// The direction whose lists the stream follows: out or both, in only where that is all.
     pub fn direction(&self) -> Direction {
         self.lists.direction
+    }
+
+    /// The same file, its edges read from the lists of a direction; None if those are not stored.
+    pub(crate) fn following(&self, direction: Direction) -> Option<Self> {
+        let serves = |lists: &&DirectionSections| {
+            lists.direction == direction || lists.direction == Direction::Both
+        };
+        let lists = *self.layout.directions.iter().find(serves)?;
+        Some(GraphFile { lists: DirectionSections { direction, ..lists }, ..self.clone() })
     }
 
     /// The stored ids of the stream's edges.

@@ -4,7 +4,8 @@
 
 use graphmill_format::{Direction, ElementType, Encoding, GraphShape, ListOrder};
 
-use crate::edges::{EdgeColumn, EdgeStream};
+use crate::edges::{EdgeColumn, EdgeRecords, EdgeStream};
+use crate::entry::ListKey;
 use crate::progress::Observer;
 use crate::{Error, Result};
 
@@ -47,6 +48,10 @@ pub struct GraphOptions<'a> {
     /// The stream holds both halves of every edge already.
     pub(crate) symmetric: bool,
     pub(crate) order: ListOrder,
+    /// The order of the file is that of the rows, and not that of the stream.
+    pub(crate) by_rows: bool,
+    /// Where the in-lists come from, if their order is not that of the out-lists' stream.
+    pub(crate) in_lists: Option<EdgeRecords<'a>>,
     pub(crate) neighbours: Option<ElementType>,
     /// None if it is left to the writer.
     pub(crate) packed: Option<bool>,
@@ -123,6 +128,16 @@ impl<'a> GraphOptions<'a> {
     pub fn observer(mut self, observer: Observer<'a>) -> Self {
         self.observer = Some(observer);
         self
+    }
+
+    /// What the lists are sorted by.
+    pub(crate) fn key(&self) -> ListKey {
+        match self.order {
+            ListOrder::Id => ListKey::Neighbour,
+            ListOrder::Time => ListKey::Time,
+            ListOrder::File if self.by_rows => ListKey::Row,
+            ListOrder::File => ListKey::Stream,
+        }
     }
 
     /// The file that these options make of these edges.

@@ -3,6 +3,7 @@
 //! with them; the header is the last write. Lone files and datasets both end up here. It must not
 //! know how lists are made, nor where edges come from.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use graphmill_format::{
     Direction, ElementType, GraphLayout, GraphShape, Header, Section, graphzero,
 };
 
-use crate::edges::{Borrowed, EdgeColumn, EdgeStream};
+use crate::edges::{Borrowed, EdgeColumn, EdgeRecords, EdgeStream};
 use crate::entry::{Entry, WithRow, WithValues};
 use crate::graph_options::GraphOptions;
 use crate::lists::{Histogram, ListBuilder, Lists, Plan};
@@ -172,34 +173,57 @@ fn write_lists(
     options: &GraphOptions<'_>,
     budget: &Budget,
 ) -> Result<(Vec<u64>, u32)> {
-    let input = EdgeInput::new(source, shape.num_nodes, options);
-    let build = GraphBuild { target, shape, input, options, budget };
-    if shape.weights || shape.edge_times {
-        build.run::<WithValues>()
-    } else if shape.edge_ids {
-        build.run::<WithRow>()
-    } else if shape.num_nodes <= 1 << 32 {
-        build.run::<u32>()
-    } else {
-        build.run::<u64>()
+    let &GraphOptions { rows, weights, times, .. } = options;
+    let records = EdgeRecords { edges: source, rows, weights, times };
+    let all = 0..shape.directions.len();
+    let write = |records: EdgeRecords<'_>, which: Range<usize>| {
+        let input = EdgeInput::new(records, shape.num_nodes);
+        GraphBuild { target, shape, which, input, options, budget }.write()
+    };
+    match options.in_lists {
+        Some(in_lists) if all.len() == 2 => {
+            let (mut digests, passes) = write(records, 0..1)?;
+            let (further, more) = write(in_lists, 1..2)?;
+            digests.extend(further);
+            Ok((digests, passes + more))
+        }
+        _ => write(records, all),
     }
 }
 
 struct GraphBuild<'a> {
     target: &'a Target<'a>,
     shape: &'a GraphShape,
+    /// Which of the stored directions.
+    which: Range<usize>,
     input: EdgeInput<'a>,
     options: &'a GraphOptions<'a>,
     budget: &'a Budget,
 }
 
 impl GraphBuild<'_> {
+    /// Builds the lists with the narrowest entries that hold what will be stored.
+    fn write(&self) -> Result<(Vec<u64>, u32)> {
+        let shape = self.shape;
+        if shape.weights || shape.edge_times {
+            self.run::<WithValues>()
+        } else if shape.edge_ids || self.options.by_rows {
+            self.run::<WithRow>()
+        } else if shape.num_nodes <= 1 << 32 {
+            self.run::<u32>()
+        } else {
+            self.run::<u64>()
+        }
+    }
+
     /// Gives the digests of all sections and the number of passes over the source.
     fn run<E: Entry>(&self) -> Result<(Vec<u64>, u32)> {
         let (budget, num_nodes) = (self.budget, self.shape.num_nodes);
         // A stream that holds both halves already has whole lists under its sources.
-        let directions: &[Direction] =
-            if self.options.symmetric { &[Direction::Out] } else { &self.shape.directions };
+        let directions: &[Direction] = match self.options.symmetric {
+            true => &[Direction::Out],
+            false => &self.shape.directions[self.which.clone()],
+        };
         let mut replay = Replay::new(self.input, budget)?;
         let edges = self.input.edges.edge_count();
         let observer = self.options.observer;
@@ -211,14 +235,14 @@ impl GraphBuild<'_> {
         plan.check(budget)?;
         let total = edges.saturating_mul(plan.passes(&histogram));
         let mut stage = Stage::new(observer, "building lists", total);
-        let order = self.shape.order;
-        let builder = ListBuilder { directions, histogram: &histogram, order, budget };
+        let key = self.options.key();
+        let builder = ListBuilder { directions, histogram: &histogram, key, budget };
         let mut digests = Vec::new();
         let mut current: Option<DirectionWriter<'_>> = None;
         for group in &plan.groups {
             let slabs = &plan.slabs[group.clone()];
             builder.build::<E>(slabs, &mut replay, &mut stage, |lists| {
-                let index = lists.slab.direction;
+                let index = self.which.start + lists.slab.direction;
                 if current.as_ref().is_none_or(|writer| writer.index != index) {
                     if let Some(finished) = current.take() {
                         finished.finish(self.target, &mut digests)?;

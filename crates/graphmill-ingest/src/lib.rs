@@ -26,8 +26,12 @@ pub mod build;
 pub mod convert;
 mod dataset_removal;
 mod dataset_writer;
+mod each_once;
 pub mod edge_csv;
+#[cfg(feature = "parquet")]
+mod edge_parquet;
 mod edge_reading;
+mod edge_rows;
 mod edge_sort;
 mod edges;
 mod entry;
@@ -38,12 +42,15 @@ mod graph_file;
 mod graph_options;
 mod graph_writer;
 mod lists;
+mod node_naming;
 mod node_numbers;
 pub mod npy;
 mod npy_edges;
 mod number_text;
 mod numbering;
 mod pack;
+#[cfg(feature = "parquet")]
+mod parquet_writer;
 mod placement;
 mod progress;
 mod replay;
@@ -52,8 +59,13 @@ mod section_writer;
 mod shared_section;
 pub mod source;
 mod stored;
+mod stored_dataset;
+mod stored_ids;
+mod stored_lists;
 mod table_csv;
 mod table_padding;
+#[cfg(feature = "parquet")]
+mod table_parquet;
 mod table_writer;
 
 pub use convert::{

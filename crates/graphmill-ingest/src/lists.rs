@@ -7,10 +7,10 @@
 use std::ops::Range;
 
 use graphmill_disk::Budget;
-use graphmill_format::{Direction, ListOrder};
+use graphmill_format::Direction;
 use rayon::prelude::*;
 
-use crate::entry::Entry;
+use crate::entry::{Entry, ListKey};
 use crate::progress::Stage;
 use crate::replay::{Batch, Replay};
 use crate::{Error, Result};
@@ -167,7 +167,7 @@ pub(crate) struct Lists<E> {
 pub(crate) struct ListBuilder<'a> {
     pub(crate) directions: &'a [Direction],
     pub(crate) histogram: &'a Histogram,
-    pub(crate) order: ListOrder,
+    pub(crate) key: ListKey,
     pub(crate) budget: &'a Budget,
 }
 
@@ -180,7 +180,7 @@ impl ListBuilder<'_> {
         stage: &mut Stage<'_>,
         mut write: impl FnMut(&Lists<E>) -> Result<()>,
     ) -> Result<()> {
-        let &Self { directions, histogram, order, budget } = self;
+        let &Self { directions, histogram, key, budget } = self;
         let bytes = slabs.iter().fold(0_u64, |bytes, slab| bytes.saturating_add(slab.bytes));
         let nodes = slabs.first().map_or(0..0, |slab| slab.nodes.clone());
         let _reserved = budget.reserve(bytes, &what(&nodes))?;
@@ -210,7 +210,7 @@ impl ListBuilder<'_> {
         })?;
         for mut lists in lists {
             lists.check_full()?;
-            pool.install(|| sort_lists(&lists.ends, 0, &mut lists.entries, order));
+            pool.install(|| sort_lists(&lists.ends, 0, &mut lists.entries, key));
             write(&lists)?;
         }
         Ok(())
@@ -289,22 +289,19 @@ fn scan(
 }
 
 /// Sorts every list; `first` is where the first of them starts, counted like `ends`.
-fn sort_lists<E: Entry>(ends: &[u64], first: u64, entries: &mut [E], order: ListOrder) {
+fn sort_lists<E: Entry>(ends: &[u64], first: u64, entries: &mut [E], key: ListKey) {
     if ends.len() > 1 && entries.len() > SORTED_ALONE {
         let (left, right) = ends.split_at(ends.len() / 2);
         let middle = left[left.len() - 1];
         let (low, high) = entries.split_at_mut((middle - first) as usize);
-        rayon::join(
-            || sort_lists(left, first, low, order),
-            || sort_lists(right, middle, high, order),
-        );
+        rayon::join(|| sort_lists(left, first, low, key), || sort_lists(right, middle, high, key));
         return;
     }
     let mut rest = entries;
     let mut start = first;
     for &end in ends {
         let (list, later) = rest.split_at_mut((end - start) as usize);
-        E::sort(list, order);
+        E::sort(list, key);
         (rest, start) = (later, end);
     }
 }

@@ -7,8 +7,7 @@ use graphmill_disk::{Budget, Reservation};
 use graphmill_format::content;
 use rayon::prelude::*;
 
-use crate::edges::{EdgeColumn, EdgeStream, bad_id};
-use crate::graph_options::GraphOptions;
+use crate::edges::{EdgeColumn, EdgeRecords, EdgeStream, bad_id};
 use crate::progress::Stage;
 use crate::{Error, Result};
 
@@ -28,12 +27,8 @@ pub(crate) struct EdgeInput<'a> {
 }
 
 impl<'a> EdgeInput<'a> {
-    pub(crate) fn new(
-        edges: &'a dyn EdgeStream,
-        num_nodes: u64,
-        options: &GraphOptions<'a>,
-    ) -> Self {
-        let &GraphOptions { rows, weights, times, .. } = options;
+    pub(crate) fn new(records: EdgeRecords<'a>, num_nodes: u64) -> Self {
+        let EdgeRecords { edges, rows, weights, times } = records;
         EdgeInput { edges, num_nodes, rows, weights, times }
     }
 

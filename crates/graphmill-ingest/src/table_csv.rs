@@ -1,6 +1,6 @@
 //! Rows of a table as text, one line each, cells separated by commas.
-//! There is no header and no column of ids, so that reading the text back gives the same rows in the
-//! same order. Portions within the budget are formatted in parallel and written in order. It must not
+//! There is no header and no column of ids unless the rows belong to nodes that have ids, so that
+//! reading the text back gives the same rows in the same order. Portions within the budget are formatted in parallel and written in order. It must not
 //! know who publishes the file.
 
 use graphmill_disk::{Budget, OutputFile};
@@ -8,7 +8,9 @@ use graphmill_format::{ElementType, TableShape, content};
 use half::{bf16, f16};
 use rayon::prelude::*;
 
-use crate::number_text::{push_float, push_signed};
+use crate::edge_csv::push_name;
+use crate::node_naming::NodeNaming;
+use crate::number_text::{push_float, push_signed, push_unsigned};
 use crate::placement::TableFile;
 use crate::progress::{Observer, Stage};
 use crate::section_writer::SectionWriter;
@@ -19,9 +21,22 @@ const PORTION: u64 = 1 << 20;
 /// The same in a tight budget, if rows are not longer.
 const LEAST: u64 = 16 << 10;
 
-/// Writes all rows; gives the bytes of the text.
+/// Room for a name and the quotes around it, twice.
+const NAME: u64 = 2 * ((64 << 10) + 2);
+
+/// What is written in front of every row.
+pub(crate) struct RowIds<'a> {
+    /// What the column is called.
+    pub(crate) column: &'a str,
+    pub(crate) naming: &'a NodeNaming,
+}
+
+/// Writes all rows; gives the bytes of the text. With ids there is a header, in which columns are
+/// called `name`, or `name0`, `name1` and so on.
 pub(crate) fn write_table_csv(
     table: &TableFile,
+    name: &str,
+    ids: Option<&RowIds<'_>>,
     file: &dyn OutputFile,
     budget: &Budget,
     observer: Option<Observer<'_>>,
@@ -29,9 +44,19 @@ pub(crate) fn write_table_csv(
     let shape = &table.shape;
     let rows = shape.rows();
     let mut text = SectionWriter::text(file);
+    if let Some(ids) = ids {
+        text.write(ids.column.as_bytes())?;
+        for column in 0..shape.columns() {
+            let cell =
+                if shape.is_vector() { format!(",{name}") } else { format!(",{name}{column}") };
+            text.write(cell.as_bytes())?;
+        }
+        text.write(b"\n")?;
+    }
     if rows == 0 {
+        let length = text.written();
         text.finish()?;
-        return Ok(0);
+        return Ok(length);
     }
     if shape.columns() == 0 {
         let remedy = "text has no line for them; name a .npy target";
@@ -39,7 +64,12 @@ pub(crate) fn write_table_csv(
         return Err(error.in_file(table.file.path()));
     }
     let pool = graphmill_disk::pool()?;
-    let line = shape.columns().saturating_mul(widest(shape.element()) + 1);
+    let id = match ids {
+        Some(ids) if ids.naming.has_names() => NAME,
+        Some(_) => 21 + 8,
+        None => 0,
+    };
+    let line = shape.columns().saturating_mul(widest(shape.element()) + 1).saturating_add(id);
     let row = line.saturating_add(shape.stride());
     let half = budget.free() / 2;
     let threads = (half / row.max(LEAST)).clamp(1, pool.current_num_threads() as u64);
@@ -58,7 +88,7 @@ pub(crate) fn write_table_csv(
         pool.install(|| {
             portions.par_iter_mut().enumerate().try_for_each(|(index, portion)| {
                 let start = first.saturating_add(index as u64 * step).min(end);
-                portion.format(table, start, start.saturating_add(step).min(end))
+                portion.format(table, ids, start, start.saturating_add(step).min(end))
             })
         })?;
         portions.iter().try_for_each(|portion| text.write(&portion.lines))?;
@@ -89,12 +119,21 @@ fn widest(element: ElementType) -> u64 {
 struct Portion {
     rows: Vec<u8>,
     lines: Vec<u8>,
+    /// Where the id of each row ends, and all of them as text.
+    ids: (Vec<usize>, Vec<u8>),
 }
 
 impl Portion {
-    fn format(&mut self, table: &TableFile, first: u64, end: u64) -> Result<()> {
+    fn format(
+        &mut self,
+        table: &TableFile,
+        ids: Option<&RowIds<'_>>,
+        first: u64,
+        end: u64,
+    ) -> Result<()> {
         let (shape, stride) = (&table.shape, table.shape.stride());
         self.lines.clear();
+        self.format_ids(ids, first, end)?;
         self.rows.resize(((end - first) * stride) as usize, 0);
         table.file.read_exact_at(table.start + first * stride, &mut self.rows)?;
         match shape.element() {
@@ -130,9 +169,41 @@ impl Portion {
         Ok(())
     }
 
+    /// The ids of the rows, each with the comma behind it.
+    fn format_ids(&mut self, ids: Option<&RowIds<'_>>, first: u64, end: u64) -> Result<()> {
+        let (ends, text) = &mut self.ids;
+        ends.clear();
+        text.clear();
+        let Some(RowIds { naming, .. }) = ids else { return Ok(()) };
+        if naming.has_names() {
+            return naming.each_name(first..end, &mut |names| {
+                for name in names.iter() {
+                    push_name(text, name)?;
+                    text.push(b',');
+                    ends.push(text.len());
+                }
+                Ok(())
+            });
+        }
+        let mut nodes: Vec<u64> = (first..end).collect();
+        naming.replace(&mut nodes)?;
+        for id in nodes {
+            push_unsigned(text, id);
+            text.push(b',');
+            ends.push(text.len());
+        }
+        Ok(())
+    }
+
     fn each<const N: usize>(&mut self, shape: &TableShape, push: impl Fn(&mut Vec<u8>, [u8; N])) {
         let length = shape.row_length() as usize;
-        for row in self.rows.chunks_exact(shape.stride() as usize) {
+        let (ends, ids) = &self.ids;
+        let mut start = 0;
+        for (at, row) in self.rows.chunks_exact(shape.stride() as usize).enumerate() {
+            if let Some(&end) = ends.get(at) {
+                self.lines.extend_from_slice(&ids[start..end]);
+                start = end;
+            }
             for cell in row[..length].as_chunks().0 {
                 push(&mut self.lines, *cell);
                 self.lines.push(b',');

@@ -66,14 +66,18 @@ impl BuildSettings {
         };
         let num_nodes = num_nodes.map(|number| number.within("num_nodes", 0..=u64::MAX));
         let threads = read_threads(threads)?;
-        let topology = EdgeSortOptions::new()
+        let mut topology = EdgeSortOptions::new()
             .num_nodes(num_nodes.transpose()?.unwrap_or(0))
-            .directions(parse_directions(undirected, direction.unwrap_or("both"))?)
             .order(neighbor_order.parse::<ListOrder>()?)
             .edge_ids(edge_ids)
             .dedup(dedup)
             .drop_self_loops(drop_self_loops)
             .add_self_loops(add_self_loops);
+        // What is not chosen, an undirected topology decides.
+        if undirected || direction.is_some() {
+            let directions = parse_directions(undirected, direction.unwrap_or("both"))?;
+            topology = topology.directions(directions);
+        }
         let topology = topology.encoding(encoding.parse::<Encoding>()?);
         let order = order.parse()?;
         let label_column = label_column.map(str::parse).transpose()?;

@@ -283,6 +283,10 @@ fn next_piece(iterator: &mut Bound<'_, PyIterator>) -> PyResult<Option<Vec<u8>>>
 
 /// Converts one file into another; `graphmill.convert` prepares the arguments.
 #[pyfunction]
+#[pyo3(signature = (
+    sources, target, to, source, edge_ids, dedup, drop_self_loops, add_self_loops, num_nodes, undirected, direction,
+    neighbor_order, encoding, align_rows, memory, overwrite, internal_ids = false, table = None
+))]
 #[expect(clippy::too_many_arguments, reason = "called with everything by one Python function")]
 pub fn convert_file(
     py: Python<'_>,
@@ -302,6 +306,8 @@ pub fn convert_file(
     align_rows: bool,
     memory: Option<&Bound<'_, PyAny>>,
     overwrite: bool,
+    internal_ids: bool,
+    table: Option<&str>,
 ) -> Result<()> {
     let mut options = source
         .convert(ConvertOptions::new())
@@ -310,8 +316,12 @@ pub fn convert_file(
         .drop_self_loops(drop_self_loops)
         .add_self_loops(add_self_loops)
         .align_rows(align_rows)
+        .internal_ids(internal_ids)
         .overwrite(overwrite)
         .budget(budget_of(memory)?);
+    if let Some(table) = table {
+        options = options.exported_table(table);
+    }
     if let Some(format) = to {
         options = options.to(format.parse()?);
     }
@@ -332,9 +342,8 @@ pub fn convert_file(
         let text = format!("{} rows of {} were skipped", report.skipped, sources[0].display());
         warn(py, text)?;
     }
-    if let Some(what) = report.left_out {
-        let name = report.target.name();
-        warn(py, format!("{what} are left out: {name} has no place for them"))?;
+    if let Some(what) = report.warning() {
+        warn(py, what)?;
     }
     Ok(())
 }

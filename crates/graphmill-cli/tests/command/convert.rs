@@ -58,8 +58,10 @@ fn weights_and_times_go_to_text_and_back() {
 fn flags_reach_the_target() {
     let shell = Shell::new();
     shell.prepare("generate sbm graph.gl --nodes 100 --edges 500 --direction out --quiet");
-    shell
-        .prepare("convert graph.gl t.gl --undirected --neighbor-order file --encoding i64 --quiet");
+    shell.prepare("convert graph.gl edges.csv --quiet");
+    shell.prepare(
+        "convert edges.csv t.gl --undirected --neighbor-order file --encoding i64 --quiet",
+    );
     let facts: Value = serde_json::from_str(&shell.run("inspect t.gl --json").stdout).unwrap();
     assert_eq!(facts["undirected"], true);
     assert_eq!(facts["num_edges"], 1000);
@@ -76,7 +78,10 @@ fn what_cannot_be_converted_is_named_with_a_remedy() {
     shell.prepare("generate sbm graph.gl --nodes 10 --quiet");
     for (name, arguments) in [
         ("nowhere", "convert nowhere.gl out.gl"),
-        ("folder", "convert set out.gl"),
+        ("dataset-to-table", "convert set out.gd"),
+        ("table-of-a-file", "convert graph.gl out.csv --table x"),
+        ("order", "convert graph.gl out.gl --neighbor-order file"),
+        ("map-ids", "convert notes.txt out.gl --map-ids"),
         ("text", "convert notes.txt out.gl"),
         ("table-to-topology", "convert set/x.1.gd out.gl"),
         ("topology-to-table", "convert graph.gl out.gd"),
@@ -92,4 +97,36 @@ fn what_cannot_be_converted_is_named_with_a_remedy() {
         check(&format!("convert-failure-{name}"), &said);
         assert_eq!(shell.everything(), before, "{arguments}");
     }
+}
+
+#[test]
+fn a_dataset_leaves_as_text_and_parquet_with_its_own_ids() {
+    let shell = Shell::new();
+    std::fs::write(shell.path("e.csv"), "b,a\nc,b\na,c\nc,a\n").unwrap();
+    std::fs::write(shell.path("y.csv"), "id,y\na,1\nb,2\nc,3\n").unwrap();
+    shell.prepare("build set --edges e.csv --string-ids --no-header --table year=y.csv --order hot --edge-ids --quiet");
+    check("convert-dataset", &shell.run("convert set back.csv --memory 64MiB"));
+    let text = String::from_utf8(shell.read("back.csv")).unwrap();
+    assert_eq!(text, "source,destination\n\"b\",\"a\"\n\"c\",\"b\"\n\"a\",\"c\"\n\"c\",\"a\"\n");
+    check("convert-dataset-table", &shell.run("convert set year.csv --table year --memory 64MiB"));
+    let text = String::from_utf8(shell.read("year.csv")).unwrap();
+    assert!(text.starts_with("id,year\n") && text.contains("\"b\",2\n"), "{text}");
+    for source in ["back.csv", "back.parquet"] {
+        shell.prepare(&format!("convert set {source} --quiet --overwrite"));
+        shell.prepare(&format!(
+            "build again --edges {source} --string-ids --table year=year.csv --order hot --edge-ids --quiet --overwrite"
+        ));
+        assert!(shell.read("set/graph.1.gl") == shell.read(&newest(&shell)), "{source}");
+    }
+    let refused = shell.run("convert set back.npy");
+    assert!(refused.stderr.contains("--internal-ids"), "{refused}");
+    shell.prepare("convert set back.npy --internal-ids --quiet");
+}
+
+/// The topology of the dataset that was built last.
+fn newest(shell: &Shell) -> String {
+    let text = String::from_utf8(shell.read("again/dataset.json")).unwrap();
+    let at = text.find("graph.").unwrap();
+    let name: String = text[at..].chars().take_while(|letter| *letter != '"').collect();
+    format!("again/{name}")
 }

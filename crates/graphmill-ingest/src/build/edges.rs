@@ -17,6 +17,7 @@ use crate::edge_reading::{borrowed, reading_share, refuse_empty};
 use crate::edge_sort::{EdgeSortOptions, EdgeSortReport, EdgeSorter};
 use crate::edges::EdgeValues;
 use crate::graph_options::Directions;
+use crate::numbering::LogColumns;
 use crate::pack::{self, write_packed};
 use crate::progress::Stage;
 use crate::source::{self, EdgeInput, ReadReport};
@@ -37,6 +38,9 @@ pub(super) struct BuiltGraph {
     entry: FileEntry,
     pub(super) read: ReadReport,
     pub(super) report: EdgeSortReport,
+    /// The edges bring rows of their own, and the last of their source may have been left out when
+    /// the topology was made that they are read from.
+    pub(super) may_have_more_rows: bool,
 }
 
 impl BuiltGraph {
@@ -56,7 +60,25 @@ impl BuiltGraph {
 }
 
 impl EdgeBuilder<'_> {
-    pub(super) fn open(&self) -> Result<EdgeInput<'_>> {
+    /// Opens the edges, and says which lists they become.
+    ///
+    /// An undirected topology stays one unless a direction was chosen: its edges come once then, to
+    /// be stored both ways again.
+    pub(super) fn open(&self) -> Result<(EdgeInput<'_>, Directions)> {
+        let topology = &self.options.topology;
+        let mut input = self.open_input()?;
+        let is_chosen = topology.chose_directions;
+        let wants_undirected = is_chosen && topology.directions == Directions::Undirected;
+        let may_stay = !is_chosen || wants_undirected;
+        let observer = self.options.observer;
+        if may_stay && input.is_undirected(wants_undirected, self.budget, observer)? {
+            input.each_edge_once(topology.add_self_loops);
+            return Ok((input, Directions::Undirected));
+        }
+        Ok((input, topology.directions))
+    }
+
+    fn open_input(&self) -> Result<EdgeInput<'_>> {
         let scratch = self.writer.folder().join(".edges.scratch");
         let options = self.options.edge_input(self.file_system.clone(), scratch);
         let options = options.budget(self.budget);
@@ -86,25 +108,32 @@ impl EdgeBuilder<'_> {
 
     /// Builds the topology of nodes that keep their ids; tables cover `covered` nodes.
     pub(super) fn plain(&self, covered: u64) -> Result<BuiltGraph> {
-        let input = self.open()?;
+        let (input, directions) = self.open()?;
         let file = self.writer.create("graph", "gl")?;
         let free = self.budget.free();
         let (weights, times) = (input.has_weights(), input.has_times());
         let memory = free - reading_share(free);
-        let options = self.sort_options(weights, times, self.least_nodes(covered), memory);
+        let num_nodes = self.least_nodes(covered.max(input.num_nodes().unwrap_or(0)));
+        let options = self.sort_options(weights, times, num_nodes, memory);
+        let edge_ids = options.edge_ids || input.has_rows();
+        let options = EdgeSortOptions { directions, edge_ids, ..options };
         let sorter = self.sorter(options, &file)?;
         let push = |chunk: &mut source::EdgeChunk| sorter.push(&borrowed(chunk));
         let read = self.read(&input, &push)?;
-        let nodes = (sorter.num_nodes(), self.least_nodes(covered));
+        let nodes = (sorter.num_nodes(), num_nodes);
         self.finish(sorter, file, read, nodes, None)
     }
 
     /// Builds the topology from the log, with the numbers that the nodes have now.
     pub(super) fn renumbered(&self, waiting: &Waiting, covered: u64) -> Result<BuiltGraph> {
-        let Waiting { log, numbering, read, weights, times } = waiting;
+        let Waiting { log, numbering, read, columns, directions, stated_nodes } = waiting;
         let file = self.writer.create("graph", "gl")?;
+        let covered = covered.max(*stated_nodes);
         let num_nodes = self.least_nodes(covered).max(numbering.count());
-        let options = self.sort_options(*weights, *times, num_nodes, self.budget.free());
+        let LogColumns { weights, times, rows } = *columns;
+        let options = self.sort_options(weights, times, num_nodes, self.budget.free());
+        let edge_ids = options.edge_ids || rows;
+        let options = EdgeSortOptions { directions: *directions, edge_ids, ..options };
         let sorter = self.sorter(options, &file)?;
         let stage = Mutex::new(Stage::new(self.options.observer, "sorting edges", log.rows()));
         numbering.replay(log, &stage, &|chunk| sorter.push(&chunk))?;
@@ -125,13 +154,13 @@ impl EdgeBuilder<'_> {
         push: &(dyn Fn(&mut source::EdgeChunk) -> Result<()> + Sync),
     ) -> Result<ReadReport> {
         let read = input.read(self.budget, push, self.options.observer)?;
+        let said = Some(self.least_nodes(0)).filter(|&nodes| nodes > 0);
         match &self.sources.edges {
-            // A compiled topology without edges says itself that it is whole.
-            _ if input.num_nodes().is_some() => {}
             EdgeSource::Files(paths) => {
-                refuse_empty(&read, paths.first().map_or(Path::new(""), |path| path))?
+                let first = paths.first().map_or(Path::new(""), |path| path);
+                refuse_empty(input, &read, said, first)?
             }
-            EdgeSource::Part(part) => refuse_empty(&read, &part.path)?,
+            EdgeSource::Part(part) => refuse_empty(input, &read, said, &part.path)?,
             // An empty array is empty on purpose, but not one whose rows are all left out.
             EdgeSource::Memory(_) if read.rows == 0 && read.skipped > 0 => {
                 let found = format!("{} edges, none of which can be used", read.skipped);
@@ -174,8 +203,9 @@ impl EdgeBuilder<'_> {
     fn packs(&self, sorter: &EdgeSorter<'_>, rows: u64) -> bool {
         let topology = &self.options.topology;
         topology.packed.unwrap_or_else(|| {
-            let twice = topology.directions == Directions::Undirected;
+            let twice = sorter.directions() == Directions::Undirected;
             let edges = if twice { rows.saturating_mul(2) } else { rows };
+            let topology = EdgeSortOptions { directions: sorter.directions(), ..*topology };
             pack::pays(&topology.shape(sorter.num_nodes(), edges))
         })
     }
@@ -206,7 +236,9 @@ impl EdgeBuilder<'_> {
             write_plain(file.file())?
         };
         report.graph.length = written.length;
+        report.graph.source_rows = read.row_limit.unwrap_or(report.graph.source_rows);
         let entry = self.writer.keep(file, &written)?;
-        Ok(BuiltGraph { entry, read, report })
+        let may_have_more_rows = read.row_limit.is_some();
+        Ok(BuiltGraph { entry, read, report, may_have_more_rows })
     }
 }

@@ -162,12 +162,12 @@ impl Build<'_> {
         }
         let of_nodes = tables.iter().filter(|table| !table.report.of_edges);
         let covered = of_nodes.map(|table| table.rows).max().unwrap_or(0);
-        let graph = match &waiting {
+        let mut graph = match &waiting {
             Some(waiting) => edges.renumbered(waiting, covered)?,
             None => edges.plain(covered)?,
         };
         watch.lap("edges");
-        tables.iter_mut().try_for_each(|table| complete(table, &graph))?;
+        tables.iter_mut().try_for_each(|table| complete(table, &mut graph))?;
         let splits = self.splits(writer, numbers, graph.num_nodes())?;
         let ids = match &waiting {
             Some(waiting) => Some(waiting.write_ids(writer, options.ids, graph.num_nodes())?),
@@ -254,15 +254,22 @@ fn further<'t, 'a>(
 }
 
 /// Gives a table the rows that it lacks.
-fn complete(table: &mut BuiltTable, graph: &BuiltGraph) -> Result<()> {
+fn complete(table: &mut BuiltTable, graph: &mut BuiltGraph) -> Result<()> {
     if !table.report.of_edges {
         return table.extend(graph.num_nodes());
     }
     let rows = graph.report.graph.source_rows;
-    if table.rows == rows && graph.read.skipped == 0 {
+    if graph.may_have_more_rows && table.rows >= rows {
+        graph.may_have_more_rows = false;
+        graph.report.graph.source_rows = table.rows;
         return Ok(());
     }
-    let (found, remedy) = if graph.read.skipped > 0 {
+    // Edges that bring their rows keep them, whatever is left out.
+    let is_shifted = graph.read.skipped > 0 && graph.read.row_limit.is_none();
+    if table.rows == rows && !is_shifted {
+        return Ok(());
+    }
+    let (found, remedy) = if is_shifted {
         let found = format!("{} rows, and {} edges left out", table.rows, graph.read.skipped);
         (found, "correct the edges: features cannot be joined to edges that were left out")
     } else {

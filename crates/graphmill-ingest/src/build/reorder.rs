@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use graphmill_disk::{Backend, Budget, FileSystem, OutputFile, ReadAt, RealFileSystem};
+use graphmill_disk::{Backend, Budget, FileSystem, OutputFile, RealFileSystem};
 use graphmill_format::manifest::{self, EdgeType, FileEntry, Names, NodeIds, Split};
-use graphmill_format::{Direction, HEADER_LENGTH, Header, Manifest};
+use graphmill_format::{Direction, Header, Manifest};
+use rayon::prelude::*;
 
 use super::node_tables::{Role, TableBuilder, TableTask};
 use super::options::{BuildOptions, NodeOrder};
@@ -18,15 +19,19 @@ use super::report::Stopwatch;
 use super::sources::TableSource;
 use super::splits::SplitReader;
 use crate::dataset_writer::DatasetWriter;
-use crate::edge_reading::{borrowed, reading_share};
-use crate::edges::{EdgeColumn, EdgeStream, EdgeValues};
+use crate::edge_reading::reading_share;
+use crate::edge_sort::EdgeChunk;
+use crate::edges::{EdgeColumn, EdgeRecords, EdgeStream, EdgeValues};
 use crate::graph_file::GraphFile;
 use crate::graph_options::{Directions, GraphOptions};
 use crate::graph_writer::write_graph_into;
 use crate::node_numbers::NodeNumbers;
 use crate::numbering::{EdgeLogWriter, End, Heat, LogColumns, Numbering, OriginalIds, Workspace};
-use crate::source::{self, EdgeInput, EdgeInputOptions};
-use crate::stored::{StoredValues, read_integers};
+use crate::progress::Stage;
+use crate::stored::read_integers;
+use crate::stored_dataset::{StoredDataset, start_of};
+use crate::stored_ids::StoredIds;
+use crate::stored_lists::{ListPlan, StoredLists};
 use crate::table_writer::{TableWriter, Written};
 use crate::{Error, Result};
 
@@ -34,6 +39,9 @@ use crate::{Error, Result};
 const PIECE: usize = 1 << 20;
 /// Places of ids renumbered at a time.
 const PLACES: u64 = 1 << 13;
+/// Edges that one thread reads at a time, and the bytes of one.
+const EDGES: u64 = 1 << 15;
+const EDGE: u64 = 16;
 
 /// What was made, and how long it took.
 #[derive(Clone, Debug)]
@@ -60,9 +68,7 @@ pub fn reorder(source: &Path, folder: &Path, options: &BuildOptions<'_>) -> Resu
         let problem = format!("`{}` is source and target; name another folder", source.display());
         return Err(Error::request("reorder", problem));
     }
-    let path = source.join(manifest::FILE_NAME);
-    let manifest = read_manifest(&path)?;
-    let graph = GraphFile::open(&source.join(&manifest.edge().graph.name))?;
+    let StoredDataset { manifest, graph, .. } = StoredDataset::open(source)?;
     let budget = options.budget.clone();
     let budget = budget.unwrap_or_else(|| Budget::new(graphmill_disk::default_budget()));
     let file_system: Arc<dyn FileSystem> = Arc::new(RealFileSystem);
@@ -129,16 +135,10 @@ impl Reordering<'_> {
     fn numbering(&self, writer: &DatasetWriter) -> Result<Numbering> {
         let target = writer.folder().join("graph.gl");
         let workspace = Workspace::new(self.budget, self.file_system.clone(), &target);
-        let (free, columns) = (self.budget.free(), LogColumns { weights: false, times: false });
+        let (free, columns) = (self.budget.free(), LogColumns::default());
         let memory = (free - reading_share(free)) / 4;
         let log = EdgeLogWriter::new(&workspace, columns, memory)?;
-        let input =
-            EdgeInput::open(&[self.path(&self.manifest.edge().graph)], &EdgeInputOptions::new())?;
-        let push = |chunk: &mut source::EdgeChunk| {
-            (chunk.weights, chunk.times) = (None, None);
-            log.push(&borrowed(chunk))
-        };
-        input.read(self.budget, &push, self.options.observer)?;
+        self.read_edges(&log)?;
         let log = log.finish()?;
         // Both halves of an undirected edge are there, so one end counts every neighbour once.
         let end = match self.graph.layout().directions[..] {
@@ -151,6 +151,32 @@ impl Reordering<'_> {
             Some(order) => Ok(numbering.ordered(log, order, self.options.observer)?.0),
             None => Ok(numbering),
         }
+    }
+
+    /// Puts the edges into the log, by the numbers that nodes have in the dataset.
+    fn read_edges(&self, log: &EdgeLogWriter) -> Result<()> {
+        let total = self.graph.edge_count();
+        let pool = graphmill_disk::pool()?;
+        let threads = pool.current_num_threads() as u64;
+        let step = (self.budget.free() / 4 / threads / EDGE).clamp(1, EDGES).min(total.max(1));
+        let _reserved = self.budget.reserve(step * threads * EDGE, "edges of the dataset")?;
+        let mut stage = Stage::new(self.options.observer, "reading edges", total);
+        let mut chunks = vec![(Vec::new(), Vec::new()); threads as usize];
+        for first in (0..total).step_by((step * threads) as usize) {
+            let end = total.min(first + step * threads);
+            pool.install(|| {
+                chunks.par_iter_mut().enumerate().try_for_each(|(index, (sources, to))| {
+                    let start = end.min(first + index as u64 * step);
+                    let count = (end - start).min(step) as usize;
+                    sources.resize(count, 0);
+                    to.resize(count, 0);
+                    self.graph.read(start, sources, to)?;
+                    log.push(&EdgeChunk::new(start, sources, to))
+                })
+            })?;
+            stage.advance(end - first)?;
+        }
+        Ok(())
     }
 
     fn tables(
@@ -181,25 +207,32 @@ impl Reordering<'_> {
             [Direction::In] => Directions::In,
             _ => Directions::OutAndIn,
         };
-        let (edge_ids, weights) = (self.graph.edge_ids(), self.graph.weights());
-        let (times, stored_ids) = (self.graph.times(), self.graph.original_ids());
+        let plan = ListPlan::new(self.graph, directions, None, layout.order, layout.undirected)?;
+        let renumbered = |lists: &StoredLists| Renumbered { edges: lists.graph.clone(), numbering };
+        let edges = renumbered(&plan.lists);
+        let in_edges = plan.in_lists.as_ref().map(renumbered);
+        let EdgeRecords { rows, weights, times, .. } = plan.lists.records(&edges);
+        let in_lists = plan.in_lists.as_ref().zip(in_edges.as_ref());
         let order = numbering.original_ids(layout.num_nodes)?;
-        let before = order.map(|order| IdsBefore { order, stored: stored_ids });
+        let stored = self.graph.original_ids();
+        let stored = stored.map(|ids| StoredIds::load(ids, self.budget)).transpose()?;
+        let before = order.map(|order| IdsBefore { order, stored });
         let options = GraphOptions {
             num_nodes: Some(layout.num_nodes),
             directions,
             symmetric: layout.undirected,
-            order: layout.order,
+            order: plan.order,
+            by_rows: plan.by_rows,
+            in_lists: in_lists.map(|(lists, edges)| lists.records(edges)),
             neighbours: (!layout.is_packed()).then_some(layout.directions[0].neighbours.element),
             packed: Some(layout.is_packed()),
-            rows: edge_ids.as_ref().map(|values| EdgeColumn::Stream(values)),
-            weights: weights.as_ref().map(|values| EdgeColumn::Stream(values)),
-            times: times.as_ref().map(|values| EdgeColumn::Stream(values)),
+            rows,
+            weights,
+            times,
             original_ids: before.as_ref().map(|values| EdgeColumn::Stream(values)),
             observer: self.options.observer,
             ..GraphOptions::new()
         };
-        let edges = Renumbered { edges: self.graph, numbering };
         writer.file("graph", "gl", |file| {
             let (system, budget) = (&**self.file_system, self.budget);
             let (written, _) =
@@ -261,7 +294,7 @@ impl Reordering<'_> {
 
 /// Edges between new numbers.
 struct Renumbered<'a> {
-    edges: &'a GraphFile,
+    edges: GraphFile,
     numbering: &'a Numbering,
 }
 
@@ -292,7 +325,7 @@ fn renumber(numbering: &Numbering, nodes: &mut [u64]) -> Result<()> {
 struct IdsBefore<'a> {
     order: OriginalIds<'a>,
     /// By their old numbers, if they had other names than these.
-    stored: Option<StoredValues>,
+    stored: Option<StoredIds>,
 }
 
 impl EdgeValues<i64> for IdsBefore<'_> {
@@ -303,24 +336,11 @@ impl EdgeValues<i64> for IdsBefore<'_> {
     fn read(&self, first: u64, values: &mut [i64]) -> Result<()> {
         self.order.read(first, values)?;
         let Some(stored) = &self.stored else { return Ok(()) };
-        // In the order of the file, which is read a page at a time then.
-        let mut wanted: Vec<usize> = (0..values.len()).collect();
-        wanted.sort_unstable_by_key(|&place| values[place]);
-        for place in wanted {
-            let mut id = [0_i64];
-            stored.read(values[place] as u64, &mut id)?;
-            values[place] = id[0];
-        }
+        let mut nodes: Vec<u64> = values.iter().map(|&node| node as u64).collect();
+        stored.replace(&mut nodes)?;
+        values.iter_mut().zip(&nodes).for_each(|(value, &id)| *value = id as i64);
         Ok(())
     }
-}
-
-fn read_manifest(path: &Path) -> Result<Manifest> {
-    let file = graphmill_disk::open(path, Backend::Pread)?;
-    // One byte more lets the parser say that it is too long.
-    let mut bytes = vec![0; file.len().min(manifest::LONGEST as u64 + 1) as usize];
-    file.read_exact_at(0, &mut bytes)?;
-    Manifest::parse(&bytes).map_err(Error::format(path))
 }
 
 fn has_aligned_rows(path: &Path) -> Result<bool> {
@@ -328,13 +348,6 @@ fn has_aligned_rows(path: &Path) -> Result<bool> {
     let header = Header::parse(&start_of(&*file)?, file.len());
     let shape = header.and_then(|header| header.table_shape()).map_err(Error::format(path))?;
     Ok(!shape.is_contiguous())
-}
-
-/// The bytes that hold the header of a file.
-fn start_of(file: &dyn ReadAt) -> Result<Vec<u8>> {
-    let mut start = vec![0; file.len().min(HEADER_LENGTH) as usize];
-    file.read_exact_at(0, &mut start)?;
-    Ok(start)
 }
 
 /// Copies a vector of numbers of nodes, each replaced by the new one.
@@ -353,8 +366,9 @@ fn renumber_places(path: &Path, numbering: &Numbering, into: &dyn OutputFile) ->
         read_integers(&*file, shape.element(), at, count, |index, node| numbers[index] = node)?;
         renumber(numbering, &mut numbers)?;
         bytes.clear();
-        let narrow = |number: &u64| number.to_le_bytes()[..width as usize].to_vec();
-        bytes.extend(numbers.iter().flat_map(narrow));
+        for number in &numbers {
+            bytes.extend_from_slice(&number.to_le_bytes()[..width as usize]);
+        }
         writer.write_rows(&bytes)?;
     }
     writer.finish()

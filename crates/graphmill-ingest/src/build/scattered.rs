@@ -12,22 +12,29 @@ use crate::{Error, Result};
 
 /// The largest id may be this many times the number of ids, and less.
 const MOST: u64 = 4;
+/// What to do about scattered ids in a build, and for a file alone, which has no room for a numbering.
+const MAP_IDS: &str = "number the nodes with --map-ids (map_ids=True), or say that there are that many with --num-nodes";
+const BUILD: &str = "build a dataset instead, with `graphmill build --map-ids` (graphmill.build(..., map_ids=True)), or say that there are that many with --num-nodes";
 /// Nodes looked at together, and neighbours read together.
 const PIECE: usize = 1 << 16;
 
 /// Refuses ids that must be scattered: every row has two at most.
 pub(crate) fn check_rows(needed: u64, rows: u64, covered: u64) -> Result<()> {
+    check(needed, rows, covered, MAP_IDS)
+}
+
+fn check(needed: u64, rows: u64, covered: u64, remedy: &'static str) -> Result<()> {
     let most = rows.saturating_mul(2);
     if needed <= covered || needed - 1 < MOST.saturating_mul(most) {
         return Ok(());
     }
-    Err(scattered(needed, format!("at most {most}")))
+    Err(scattered(needed, format!("at most {most}"), remedy))
 }
 
 /// The same for a file of lists alone, which may have gaps as long as it is small: one wrong id must not fill the disk.
 pub(crate) fn check_file(needed: u64, rows: u64, covered: u64) -> Result<()> {
     const SMALL: u64 = 64 << 20;
-    if needed <= SMALL / 8 { Ok(()) } else { check_rows(needed, rows, covered) }
+    if needed <= SMALL / 8 { Ok(()) } else { check(needed, rows, covered, BUILD) }
 }
 
 /// Refuses ids that the lists show to be scattered.
@@ -52,13 +59,12 @@ pub(super) fn check_lists(
     // Either direction names both ends of every edge.
     let Some(lists) = layout.directions.first() else { return Ok(()) };
     let distinct = distinct_ids(file, lists, needed, u64::from(self_loops_added), budget)?;
-    if fine(distinct) { Ok(()) } else { Err(scattered(needed, distinct.to_string())) }
+    if fine(distinct) { Ok(()) } else { Err(scattered(needed, distinct.to_string(), MAP_IDS)) }
 }
 
-fn scattered(needed: u64, distinct: String) -> Error {
+fn scattered(needed: u64, distinct: String, remedy: &'static str) -> Error {
     let found = format!("a largest id of {} among {distinct} different ids", needed - 1);
     let expected = format!("a largest id below {MOST} times their number");
-    let remedy = "number the nodes with --map-ids (map_ids=True), or say that there are that many with --num-nodes";
     Error::source("ids of the edges", found, expected, remedy)
 }
 

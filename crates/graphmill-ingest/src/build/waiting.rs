@@ -25,8 +25,10 @@ pub(super) struct Waiting {
     pub(super) log: EdgeLog,
     pub(super) numbering: Numbering,
     pub(super) read: ReadReport,
-    pub(super) weights: bool,
-    pub(super) times: bool,
+    pub(super) columns: LogColumns,
+    pub(super) directions: Directions,
+    /// Nodes that the source says there are.
+    pub(super) stated_nodes: u64,
 }
 
 /// Reads the edges and, for ids that are no numbers, the ids of tables.
@@ -45,8 +47,10 @@ impl Waiting {
         tables: &TableBuilder<'_>,
         tasks: &[TableTask<'_, '_>],
     ) -> Result<Self> {
-        let input = edges.open()?;
-        let (weights, times) = (input.has_weights(), input.has_times());
+        let (input, directions) = edges.open()?;
+        let is_numbered = edges.options.ids == SourceIds::Numbers;
+        let stated_nodes = input.num_nodes().filter(|_| is_numbered).unwrap_or(0);
+        let columns = columns(&input);
         let target = edges.writer.folder().join("graph.gl");
         let workspace = Workspace::new(edges.budget, edges.file_system.clone(), &target);
         let collecting = Collecting { edges, tables, tasks, input, workspace };
@@ -56,11 +60,11 @@ impl Waiting {
             SourceIds::Text => collecting.names()?,
         };
         let observer = edges.options.observer;
-        let (numbering, log) = match order(edges) {
+        let (numbering, log) = match order(edges, directions) {
             None => (numbering, log),
             Some(order) => numbering.ordered(log, order, observer)?,
         };
-        Ok(Waiting { log, numbering, read, weights, times })
+        Ok(Waiting { log, numbering, read, columns, directions, stated_nodes })
     }
 
     pub(super) fn numbers(&self) -> &dyn NodeNumbers {
@@ -94,9 +98,14 @@ impl Waiting {
     }
 }
 
+fn columns(input: &EdgeInput<'_>) -> LogColumns {
+    let (weights, times, rows) = (input.has_weights(), input.has_times(), input.has_rows());
+    LogColumns { weights, times, rows }
+}
+
 /// The order that is wished for; heat is what sampling will meet in the lists that it will follow.
-fn order(edges: &EdgeBuilder<'_>) -> Option<Order> {
-    let end = match edges.options.topology.directions {
+fn order(edges: &EdgeBuilder<'_>, directions: Directions) -> Option<Order> {
+    let end = match directions {
         Directions::In | Directions::OutAndIn => End::Source,
         Directions::Out => End::Destination,
         Directions::Undirected => End::Both,
@@ -115,9 +124,8 @@ impl Collecting<'_> {
     }
 
     fn log(&self) -> Result<EdgeLogWriter> {
-        let (weights, times) = (self.input.has_weights(), self.input.has_times());
         // Most of it is written and read front to back, which the page cache does as well.
-        EdgeLogWriter::new(&self.workspace, LogColumns { weights, times }, self.memory() / 4)
+        EdgeLogWriter::new(&self.workspace, columns(&self.input), self.memory() / 4)
     }
 
     fn numbers(self) -> Result<Collected> {
@@ -127,7 +135,8 @@ impl Collecting<'_> {
         let log = log.finish()?;
         if self.tasks.is_empty() {
             // Tables may still show that there are as many nodes.
-            scattered::check_rows(log.id_limit(), log.rows(), self.edges.least_nodes(0))?;
+            let stated = self.input.num_nodes().unwrap_or(0);
+            scattered::check_rows(log.id_limit(), log.rows(), self.edges.least_nodes(stated))?;
         }
         Ok((log, read, Numbering::plain(&self.workspace)?))
     }
@@ -145,6 +154,7 @@ impl Collecting<'_> {
             Some(ids) => collector.push(ids),
             None => Ok(()),
         })?;
+        self.input.read_node_ids(&|ids| collector.push(ids))?;
         let log = log.finish()?;
         let distinct = collector.finish(self.edges.options.observer)?;
         Ok((log, read, Numbering::mapped(&self.workspace, distinct)?))

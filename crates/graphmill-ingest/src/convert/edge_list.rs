@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use graphmill_disk::{FileDraft, OutputFile, RealFileSystem};
 
+use super::graph::GraphSource;
 use super::{ConvertOptions, Converted, TargetKind, graph};
 use crate::Result;
 use crate::build::scattered;
 use crate::edge_reading::{borrowed, reading_share, refuse_empty};
 use crate::edge_sort::{EdgeSortOptions, EdgeSorter};
-use crate::graph_file::GraphFile;
 use crate::graph_options::Directions;
 use crate::pack::write_packed;
 use crate::source::{self, EdgeInput};
@@ -42,8 +42,10 @@ fn by_our_own(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) ->
     wanted.order = Some(wanted.order.unwrap_or(ListOrder::File));
     wanted.encoding = Encoding::Auto;
     let sorted = to_lists(paths, &lists.0, &wanted)?;
-    let (kind, graph) = (TargetKind::GraphZeroGraph, GraphFile::open(&lists.0)?);
-    let written = graph::from_graph(&graph, target, kind, options)?;
+    let (kind, source) = (TargetKind::GraphZeroGraph, GraphSource::open(&lists.0)?);
+    let mut written = graph::from_graph(&source, target, kind, options)?;
+    // Weights and times brought ids with them that the source does not have.
+    written.left_out.retain(|what| options.edge_ids || what != "edge ids");
     Ok(Converted { skipped: sorted.skipped, ..written })
 }
 
@@ -69,7 +71,7 @@ fn to_lists(paths: &[PathBuf], target: &Path, options: &ConvertOptions<'_>) -> R
     let sorter = EdgeSorter::new(wanted, &budget, file_system.clone(), target)?;
     let push = |chunk: &mut source::EdgeChunk| sorter.push(&borrowed(chunk));
     let read = input.read(&budget, &push, options.observer)?;
-    refuse_empty(&read, &paths[0])?;
+    refuse_empty(&input, &read, options.num_nodes, &paths[0])?;
     scattered::check_file(sorter.num_nodes(), read.rows, options.num_nodes.unwrap_or(0))
         .map_err(|error| error.in_file(&paths[0]))?;
     let (written, report) = match wanted.packed {

@@ -1,167 +1,30 @@
-//! One file into another kind of file.
+//! One file, or a dataset, into another kind of file.
 //! What the source is, is found from its first bytes; what the target shall be, from the request
 //! and its extension. Everything is streamed, and the target appears complete or not at all. It
-//! must not know datasets.
+//! must not know how datasets are built.
 
+mod coverage;
 mod edge_list;
+mod export;
 mod graph;
+mod kinds;
+mod survey;
 mod table;
 
 use std::path::{Path, PathBuf};
 
-use graphmill_disk::{Backend, Budget};
-use graphmill_format::{Encoding, FileKind, ListOrder, graphzero};
+use graphmill_disk::Budget;
+use graphmill_format::{Encoding, ListOrder};
 
-use crate::graph_file::GraphFile;
 use crate::graph_options::Directions;
-use crate::npy::{self, NpyFile};
+use crate::npy::NpyFile;
 use crate::npy_edges::NpyEdges;
 use crate::progress::Observer;
-use crate::source::{EdgeInputOptions, SourceFormat, TableInputOptions, expand};
+use crate::source::{EdgeInputOptions, TableInputOptions, expand};
 use crate::{Error, Result};
+use graph::GraphSource;
 
-/// A family of files to convert to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TargetFormat {
-    /// Our own `.gl` and `.gd`.
-    Graphmill,
-    /// The layouts of GraphZero 0.2.
-    GraphZero,
-    /// NumPy's `.npy`.
-    Npy,
-    /// Text: edges with their weights and times, or the rows of a table.
-    Csv,
-}
-
-impl std::str::FromStr for TargetFormat {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "graphmill" => Ok(TargetFormat::Graphmill),
-            "graphzero" => Ok(TargetFormat::GraphZero),
-            "npy" => Ok(TargetFormat::Npy),
-            "csv" => Ok(TargetFormat::Csv),
-            _ => {
-                let problem = format!("{text:?} is none of graphmill, graphzero, npy, csv");
-                Err(Error::request("target format", problem))
-            }
-        }
-    }
-}
-
-/// What a source was found to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SourceKind {
-    /// A graphmill topology.
-    Graph,
-    /// A graphmill table.
-    Table,
-    /// A GraphZero topology.
-    GraphZeroGraph,
-    /// A GraphZero table.
-    GraphZeroTable,
-    /// A NumPy array.
-    Npy,
-    /// Rows, of edges or of a table: text, plain or compressed, `.npz` or Parquet.
-    Edges,
-}
-
-impl SourceKind {
-    /// Looks at the first bytes of a file; a folder may hold the edges of a benchmark.
-    pub fn of(path: &Path) -> Result<Self> {
-        if path.is_dir() {
-            return SourceFormat::of(path).map(|_| SourceKind::Edges);
-        }
-        let file = graphmill_disk::open(path, Backend::Pread)?;
-        let mut start = vec![0; file.len().min(16) as usize];
-        file.read_exact_at(0, &mut start)?;
-        match FileKind::of(&start) {
-            Some(FileKind::Graph) => return Ok(SourceKind::Graph),
-            Some(FileKind::Table) => return Ok(SourceKind::Table),
-            None => {}
-        }
-        let known = [
-            (&graphzero::GRAPH_MAGIC[..], SourceKind::GraphZeroGraph),
-            (&graphzero::TABLE_MAGIC[..], SourceKind::GraphZeroTable),
-            (&npy::MAGIC[..], SourceKind::Npy),
-        ];
-        match known.into_iter().find(|(magic, _)| start.starts_with(magic)) {
-            Some((_, kind)) => Ok(kind),
-            None => match SourceFormat::of_bytes(&start) {
-                Ok(_) => Ok(SourceKind::Edges),
-                Err(error) => Err(error.in_file(path)),
-            },
-        }
-    }
-
-    /// What messages call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            SourceKind::Graph => "a graphmill topology",
-            SourceKind::Table => "a graphmill table",
-            SourceKind::GraphZeroGraph => "a GraphZero topology",
-            SourceKind::GraphZeroTable => "a GraphZero table",
-            SourceKind::Npy => "a NumPy array",
-            SourceKind::Edges => "rows",
-        }
-    }
-}
-
-/// What a target shall be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TargetKind {
-    /// A graphmill topology.
-    Graph,
-    /// A graphmill table.
-    Table,
-    /// A GraphZero topology.
-    GraphZeroGraph,
-    /// A GraphZero table.
-    GraphZeroTable,
-    /// A NumPy array.
-    Npy,
-    /// Edges or the rows of a table as text.
-    Csv,
-}
-
-impl TargetKind {
-    /// The kind that a request and a name's extension ask for.
-    pub fn of(path: &Path, format: Option<TargetFormat>) -> Result<Self> {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-        match (format, extension) {
-            (None | Some(TargetFormat::Graphmill), "gl") => Ok(TargetKind::Graph),
-            (None | Some(TargetFormat::Graphmill), "gd") => Ok(TargetKind::Table),
-            (Some(TargetFormat::GraphZero), "gl") => Ok(TargetKind::GraphZeroGraph),
-            (Some(TargetFormat::GraphZero), "gd") => Ok(TargetKind::GraphZeroTable),
-            (Some(TargetFormat::Npy), _) | (None, "npy") => Ok(TargetKind::Npy),
-            (Some(TargetFormat::Csv), _) | (None, "csv") => Ok(TargetKind::Csv),
-            _ => {
-                let problem = format!(
-                    "the extension of `{}` does not tell what to write; \
-                     name the target .gl (topology), .gd (table), .npy or .csv",
-                    path.display()
-                );
-                Err(Error::request("target", problem))
-            }
-        }
-    }
-
-    /// What messages call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            TargetKind::Graph => "a graphmill topology",
-            TargetKind::Table => "a graphmill table",
-            TargetKind::GraphZeroGraph => "a GraphZero topology",
-            TargetKind::GraphZeroTable => "a GraphZero table",
-            TargetKind::Npy => "a NumPy array",
-            TargetKind::Csv => "text",
-        }
-    }
-}
+pub use kinds::{SourceKind, TargetFormat, TargetKind};
 
 /// Options of a conversion; what is not said is taken over from the source.
 #[derive(Clone, Default)]
@@ -180,6 +43,8 @@ pub struct ConvertOptions<'a> {
     add_self_loops: bool,
     align_rows: bool,
     csv_header: bool,
+    internal_ids: bool,
+    exported_table: Option<String>,
     overwrite: bool,
     budget: Option<Budget>,
     observer: Option<Observer<'a>>,
@@ -275,6 +140,20 @@ impl<'a> ConvertOptions<'a> {
         self
     }
 
+    /// Arrays, text and Parquet name nodes by the numbers that they have in the topology, and not by
+    /// the ids or names that they had in its source.
+    pub fn internal_ids(mut self, internal: bool) -> Self {
+        self.internal_ids = internal;
+        self
+    }
+
+    /// Of a dataset, the rows of this table are written instead of its edges: one of the nodes with
+    /// a column of ids, or one of the edges with a column of their ids.
+    pub fn exported_table(mut self, name: impl Into<String>) -> Self {
+        self.exported_table = Some(name.into());
+        self
+    }
+
     /// Whether a target that exists is replaced.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
@@ -300,7 +179,7 @@ impl<'a> ConvertOptions<'a> {
 }
 
 /// What was converted into what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertReport {
     /// What the source was found to be.
     pub source: SourceKind,
@@ -314,8 +193,23 @@ pub struct ConvertReport {
     pub skipped: u64,
     /// Rows of a table that no row of the source was for, which hold zeros.
     pub filled: u64,
-    /// What the source has and the target cannot hold: "weights", "times", or both.
-    pub left_out: Option<&'static str>,
+    /// What the source has and the target cannot hold, such as "weights" and "edge ids".
+    pub left_out: Vec<String>,
+}
+
+impl ConvertReport {
+    /// What to warn of: all that was left out, in one sentence.
+    pub fn warning(&self) -> Option<String> {
+        let (last, others) = self.left_out.split_last()?;
+        let is_one = others.is_empty() && last.starts_with("the ");
+        let what = if others.is_empty() {
+            last.clone()
+        } else {
+            format!("{} and {last}", others.join(", "))
+        };
+        let (are, them) = if is_one { ("is", "it") } else { ("are", "them") };
+        Some(format!("{what} {are} left out: {} has no place for {them}", self.target.name()))
+    }
 }
 
 /// Converts one file.
@@ -349,7 +243,7 @@ struct Converted {
     length: u64,
     skipped: u64,
     filled: u64,
-    left_out: Option<&'static str>,
+    left_out: Vec<String>,
 }
 
 /// Converts files that are one source, one after the other; `*` and `?` stand for sorted names.
@@ -365,30 +259,38 @@ pub fn convert_files(
     let source_kind = SourceKind::of(first)?;
     let target_kind = TargetKind::of(target, options.format)?;
     paths.iter().try_for_each(|path| refuse_same_file(path, target))?;
-    let is_graph = matches!(source_kind, SourceKind::Graph | SourceKind::GraphZeroGraph);
+    let is_graph =
+        matches!(source_kind, SourceKind::Dataset | SourceKind::Graph | SourceKind::GraphZeroGraph);
     let is_table = matches!(source_kind, SourceKind::Table | SourceKind::GraphZeroTable);
     let makes_lists = matches!(target_kind, TargetKind::Graph | TargetKind::GraphZeroGraph);
+    let makes_table = matches!(target_kind, TargetKind::Table | TargetKind::GraphZeroTable);
     if is_graph || is_table || !makes_lists {
         refuse_edge_options(options, source_kind)?;
     }
+    refuse_ids_options(options, source_kind)?;
     let refuse = |remedy| refuse(source_kind, target_kind, remedy);
     let converted = match (source_kind, target_kind) {
-        (_, TargetKind::Table | TargetKind::GraphZeroTable) if is_graph => {
-            Err(refuse("name a .gl, .npy or .csv"))
-        }
-        (_, TargetKind::Table | TargetKind::GraphZeroTable) => {
-            table::convert(&paths, target, target_kind, options)
-        }
-        (_, TargetKind::Npy | TargetKind::Csv) if is_table => {
-            table::convert(&paths, target, target_kind, options)
-        }
-        _ if is_table => Err(refuse("name a .gd, .npy or .csv")),
         _ if is_graph && paths.len() > 1 => {
-            Err(Error::request("convert", "a topology is one file; name one"))
+            let problem = format!("{} is a source by itself; name one", source_kind.name());
+            Err(Error::request("convert", problem))
         }
-        _ if is_graph => graph::from_graph(&GraphFile::open(first)?, target, target_kind, options),
+        (SourceKind::Dataset, _) if options.exported_table.is_some() => {
+            table::export(first, target, target_kind, options)
+        }
+        (SourceKind::Dataset, _) if makes_table => {
+            Err(refuse("name a table of it (--table, table=), or a .gl, .npy, .csv or .parquet"))
+        }
+        _ if makes_table && is_graph => Err(refuse("name a .gl, .npy, .csv or .parquet")),
+        _ if makes_table => table::convert(&paths, target, target_kind, options),
+        (_, TargetKind::Npy | TargetKind::Csv | TargetKind::Parquet) if is_table => {
+            table::convert(&paths, target, target_kind, options)
+        }
+        _ if is_table => Err(refuse("name a .gd, .npy, .csv or .parquet")),
+        _ if is_graph => {
+            graph::from_graph(&GraphSource::open(first)?, target, target_kind, options)
+        }
         _ if makes_lists => edge_list::convert(&paths, target, target_kind, options),
-        (SourceKind::Npy, TargetKind::Csv) if paths.len() == 1 => {
+        (SourceKind::Npy, TargetKind::Csv | TargetKind::Parquet) if paths.len() == 1 => {
             let edges = NpyEdges::new(NpyFile::open(first)?, options.num_nodes)?;
             graph::from_edges(&edges, target, target_kind, options)
         }
@@ -407,6 +309,24 @@ fn refuse_edge_options(options: &ConvertOptions<'_>, source: SourceKind) -> Resu
         return Err(Error::request("dedup and self loops", problem));
     }
     Ok(())
+}
+
+/// Options about ids and tables of a dataset must not be ignored for anything else.
+fn refuse_ids_options(options: &ConvertOptions<'_>, source: SourceKind) -> Result<()> {
+    if options.exported_table.is_some() && source != SourceKind::Dataset {
+        let problem = format!("only a dataset has tables by name, and this is {}", source.name());
+        return Err(Error::request("table", problem));
+    }
+    if options.internal_ids && !matches!(source, SourceKind::Dataset | SourceKind::Graph) {
+        let problem = format!("{} has no other ids; leave internal ids out", source.name());
+        return Err(Error::request("internal ids", problem));
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn without_parquet() -> Error {
+    Error::request("parquet", "this build writes no Parquet; build it with the feature `parquet`")
 }
 
 fn refuse(source: SourceKind, target: TargetKind, remedy: &'static str) -> Error {

@@ -10,14 +10,18 @@ use graphmill_disk::{Budget, FileDraft, FileSystem, RealFileSystem};
 use graphmill_format::graphzero;
 
 use super::{ConvertOptions, Converted, TargetKind};
+use crate::node_naming::NodeNaming;
 use crate::npy::NpyHeader;
 use crate::placement::{
     CopyOptions, Duplicates, Fill, Layout, Placement, PlacementReport, TableFile, TablePlan,
     Targets, copy_plain, copy_table,
 };
 use crate::progress::Observer;
-use crate::source::{OnBadRow, ReadReport, TableChunk, TableInput};
-use crate::table_csv::write_table_csv;
+use crate::source::{OnBadRow, ReadReport, TableChunk, TableInput, TableInputOptions};
+use crate::stored_dataset::StoredDataset;
+use crate::table_csv::{RowIds, write_table_csv};
+#[cfg(feature = "parquet")]
+use crate::table_parquet::write_table_parquet;
 use crate::table_writer::Written;
 use crate::{Error, Result};
 
@@ -39,7 +43,7 @@ pub(super) fn convert(
     let budget = options.memory();
     let input = TableInput::open(paths, &options.table.clone().budget(&budget))?;
     if let Some(table) = input.plain_rows()? {
-        let (rows, length) = copy(&table, target, kind, options)?;
+        let (rows, length) = copy(&table, None, target, kind, options)?;
         return Ok(Converted { rows, length, ..Converted::default() });
     }
     let duplicates = match options.table.on_bad_row {
@@ -56,12 +60,58 @@ pub(super) fn convert(
     let report = convert_rows(&input, target, kind, &wanted, &budget, options.observer)?;
     let RowsReport { rows, length, read, placed } = report;
     let (skipped, filled) = (read.skipped, placed.filled);
-    Ok(Converted { rows, length, skipped, filled, left_out: None })
+    Ok(Converted { rows, length, skipped, filled, left_out: Vec::new() })
 }
 
-/// Copies rows that lie in a file as they are, or writes them as text.
+/// Writes a table of a dataset, with the ids of its rows where the target has room for them.
+pub(super) fn export(
+    folder: &Path,
+    target: &Path,
+    kind: TargetKind,
+    options: &ConvertOptions<'_>,
+) -> Result<Converted> {
+    let dataset = StoredDataset::open(folder)?;
+    let name = options.exported_table.as_deref().unwrap_or_default();
+    let (node, edge) = (dataset.manifest.node(), dataset.manifest.edge());
+    let of_nodes = node.tables.get(name);
+    let Some(entry) = of_nodes.or_else(|| edge.tables.get(name)) else {
+        let known: Vec<&str> =
+            node.tables.keys().chain(edge.tables.keys()).map(|name| &**name).collect();
+        let expected =
+            if known.is_empty() { "a dataset with tables".to_owned() } else { known.join(", ") };
+        let remedy = "name one of its tables";
+        return Err(
+            Error::source("tables", format!("no table {name:?}"), expected, remedy).in_file(folder)
+        );
+    };
+    let input = TableInput::open(&[dataset.path(entry)], &TableInputOptions::new())?;
+    let table = input.plain_rows()?.ok_or_else(|| {
+        let remedy = "run `graphmill verify`, and build the dataset again";
+        Error::source("table", "rows that cannot be copied", "rows of numbers", remedy)
+    })?;
+    let budget = options.memory();
+    let has_ids = matches!(kind, TargetKind::Csv | TargetKind::Parquet);
+    let naming = match of_nodes {
+        Some(_) if has_ids && !options.internal_ids => dataset.naming(&budget)?,
+        _ => NodeNaming::Numbers,
+    };
+    let column = if of_nodes.is_some() { "id" } else { "edge_id" };
+    let ids = RowIds { column, naming: &naming };
+    let (rows, length) = copy(&table, has_ids.then_some((name, &ids)), target, kind, options)?;
+    let is_renumbered = node.ids.is_some() && of_nodes.is_some();
+    let lost = [
+        (is_renumbered && (!has_ids || options.internal_ids), "original ids"),
+        (node.classes.contains_key(name), "names of classes"),
+    ];
+    let left_out = lost.iter().filter(|(is, _)| *is).map(|(_, what)| (*what).to_owned()).collect();
+    Ok(Converted { rows, length, left_out, ..Converted::default() })
+}
+
+/// Copies rows that lie in a file as they are, or writes them as text or Parquet, under the name of
+/// the table and with ids if they have any.
 fn copy(
     table: &TableFile,
+    ids: Option<(&str, &RowIds<'_>)>,
     target: &Path,
     kind: TargetKind,
     options: &ConvertOptions<'_>,
@@ -77,8 +127,18 @@ fn copy(
         budget: &budget,
         observer: options.observer,
     };
+    let (name, ids) = match ids {
+        Some((name, ids)) => (name, Some(ids)),
+        None => ("x", None),
+    };
     let length = match kind {
-        TargetKind::Csv => write_table_csv(table, file, &budget, options.observer)?,
+        TargetKind::Csv => write_table_csv(table, name, ids, file, &budget, options.observer)?,
+        #[cfg(feature = "parquet")]
+        TargetKind::Parquet => {
+            write_table_parquet(table, name, ids, file, &budget, options.observer)?
+        }
+        #[cfg(not(feature = "parquet"))]
+        TargetKind::Parquet => return Err(super::without_parquet()),
         TargetKind::Table => copy_table(table, file, Layout::Graphmill, &copy)?.length,
         TargetKind::GraphZeroTable => {
             // Before the rows are copied: not every type can be stored.

@@ -21,6 +21,7 @@ pub(super) fn check(chunk: &EdgeChunk<'_>, options: &EdgeSortOptions<'_>) -> Res
     };
     let columns = [
         ("destinations", Some(destinations), true),
+        ("rows", chunk.rows.map(<[u64]>::len), chunk.rows.is_some()),
         ("weights", chunk.weights.map(<[f32]>::len), options.weights),
         ("times", chunk.times.map(<[i64]>::len), options.times),
     ];
@@ -64,6 +65,13 @@ pub(super) fn extent(chunk: &EdgeChunk<'_>) -> Result<(u64, u64)> {
             Ok((sources.len() as u64, nodes))
         }
     }
+}
+
+/// One more than the largest row of a chunk.
+pub(super) fn row_limit(chunk: &EdgeChunk<'_>, edges: u64) -> u64 {
+    let largest = chunk.rows.map(|rows| rows.iter().max().copied());
+    let limit = largest.map(|largest| largest.map_or(0, |row| row.saturating_add(1)));
+    limit.unwrap_or(chunk.first_row.saturating_add(edges))
 }
 
 /// Edges from a node to itself.
@@ -117,7 +125,7 @@ fn push_ids<T: Copy + Into<u64>, R: Record>(
                     R::new(ListEntry {
                         major,
                         minor,
-                        row: chunk.first_row + at as u64,
+                        row: chunk.rows.map_or(chunk.first_row + at as u64, |rows| rows[at]),
                         time: chunk.times.map_or(0, |times| times[at]),
                         weight: chunk.weights.map_or(0.0, |weights| weights[at]),
                     })

@@ -101,6 +101,8 @@ pub struct EdgeSorter<'a> {
     /// Nodes that the ids so far demand.
     num_nodes: AtomicU64,
     rows: AtomicU64,
+    /// One more than the largest row so far.
+    row_limit: AtomicU64,
     self_loops_dropped: AtomicU64,
     _reserved: Reservation,
 }
@@ -170,6 +172,7 @@ impl<'a> EdgeSorter<'a> {
             place,
             num_nodes: AtomicU64::new(0),
             rows: AtomicU64::new(0),
+            row_limit: AtomicU64::new(0),
             self_loops_dropped: AtomicU64::new(0),
             _reserved: reserved,
         })
@@ -181,6 +184,7 @@ impl<'a> EdgeSorter<'a> {
         let (rows, needed) = chunk_push::extent(chunk)?;
         self.num_nodes.fetch_max(needed, Ordering::Relaxed);
         self.rows.fetch_add(rows, Ordering::Relaxed);
+        self.row_limit.fetch_max(chunk_push::row_limit(chunk, rows), Ordering::Relaxed);
         if self.options.drop_self_loops {
             let dropped = chunk_push::self_loops(chunk);
             self.self_loops_dropped.fetch_add(dropped, Ordering::Relaxed);
@@ -188,6 +192,11 @@ impl<'a> EdgeSorter<'a> {
         // The second direction is made from the first.
         let direction = self.options.directions.stored()[0];
         self.put(chunk, needed, direction, self.options.drop_self_loops)
+    }
+
+    /// Which lists are stored.
+    pub(crate) fn directions(&self) -> crate::graph_options::Directions {
+        self.options.directions
     }
 
     /// Nodes that the ids pushed so far demand.
@@ -288,7 +297,7 @@ impl<'a> EdgeSorter<'a> {
         if !self.options.add_self_loops {
             return Ok(());
         }
-        let rows = self.rows.load(Ordering::Relaxed);
+        let rows = self.row_limit.load(Ordering::Relaxed);
         let weights = vec![1.0; NODES as usize];
         let mut first = 0;
         while first < num_nodes {

@@ -18,6 +18,8 @@ use crate::{Error, Result};
 pub struct EdgeSortOptions<'a> {
     pub(crate) num_nodes: u64,
     pub(crate) directions: Directions,
+    /// Whether the caller chose them, so that a source does not.
+    pub(crate) chose_directions: bool,
     pub(crate) order: ListOrder,
     pub(crate) neighbours: Option<ElementType>,
     /// None if it is left to the writer.
@@ -47,6 +49,7 @@ impl<'a> EdgeSortOptions<'a> {
     /// Which lists are stored.
     pub fn directions(mut self, directions: Directions) -> Self {
         self.directions = directions;
+        self.chose_directions = true;
         self
     }
 
@@ -158,6 +161,7 @@ impl<'a> EdgeSortOptions<'a> {
 pub struct EdgeChunk<'a> {
     pub(crate) first_row: u64,
     pub(crate) ids: ChunkIds<'a>,
+    pub(crate) rows: Option<&'a [u64]>,
     pub(crate) weights: Option<&'a [f32]>,
     pub(crate) times: Option<&'a [i64]>,
 }
@@ -173,13 +177,19 @@ impl<'a> EdgeChunk<'a> {
     /// Edges from `sources[i]` to `destinations[i]`, which is row `first_row + i` of the source.
     pub fn new(first_row: u64, sources: &'a [u64], destinations: &'a [u64]) -> Self {
         let ids = ChunkIds::Wide(sources, destinations);
-        EdgeChunk { first_row, ids, weights: None, times: None }
+        EdgeChunk { first_row, ids, rows: None, weights: None, times: None }
     }
 
     /// The same for ids below 2^32.
     pub fn narrow(first_row: u64, sources: &'a [u32], destinations: &'a [u32]) -> Self {
         let ids = ChunkIds::Narrow(sources, destinations);
-        EdgeChunk { first_row, ids, weights: None, times: None }
+        EdgeChunk { first_row, ids, rows: None, weights: None, times: None }
+    }
+
+    /// The row of each edge, where they do not follow each other from `first_row` on.
+    pub fn rows(mut self, rows: &'a [u64]) -> Self {
+        self.rows = Some(rows);
+        self
     }
 
     /// One finite weight of at least 0 per edge.

@@ -196,6 +196,7 @@ impl EdgeLogWriter {
             ("destinations", destinations, true),
             ("weights", weights, self.columns.weights),
             ("times", times, self.columns.times),
+            ("rows", chunk.rows.map_or(0, <[u64]>::len), self.columns.rows),
         ] {
             if wanted && count != sources {
                 let (found, expected) =

@@ -24,6 +24,8 @@ pub(crate) struct LogColumns {
     pub(crate) weights: bool,
     /// Every chunk brings times.
     pub(crate) times: bool,
+    /// Every chunk brings the row of each edge.
+    pub(crate) rows: bool,
 }
 
 /// Where the columns of an extent lie.
@@ -40,8 +42,9 @@ impl Layout {
     /// The layout of an extent of at least [`LEAST_EXTENT`] bytes.
     pub(super) fn new(bytes: usize, wide: bool, columns: LogColumns) -> Self {
         let width = if wide { 8 } else { 4 };
-        let LogColumns { weights, times } = columns;
-        let edge = 2 * width + 4 * usize::from(weights) + 8 * usize::from(times);
+        let LogColumns { weights, times, rows } = columns;
+        let edge =
+            2 * width + 4 * usize::from(weights) + 8 * (usize::from(times) + usize::from(rows));
         let capacity = bytes * EDGES_PER_RUN / (edge * EDGES_PER_RUN + size_of::<Run>());
         Layout { capacity: (capacity / GRAIN * GRAIN).max(GRAIN), width, columns }
     }
@@ -55,17 +58,18 @@ impl Layout {
     }
 
     /// The bytes of each column if it has so many edges, and of the runs.
-    fn regions(&self, edges: usize, runs: usize) -> [Range<usize>; 5] {
-        let LogColumns { weights, times } = self.columns;
-        let widths = [self.width, self.width, 4 * usize::from(weights), 8 * usize::from(times)];
+    fn regions(&self, edges: usize, runs: usize) -> [Range<usize>; 6] {
+        let LogColumns { weights, times, rows } = self.columns;
+        let [weights, times, rows] = [weights, times, rows].map(usize::from);
+        let widths = [self.width, self.width, 4 * weights, 8 * times, 8 * rows];
         let mut start = 0;
         let columns = widths.map(|width| {
             let region = start..start + width * edges;
             start += width * self.capacity;
             region
         });
-        let [sources, destinations, weights, times] = columns;
-        [sources, destinations, weights, times, start..start + size_of::<Run>() * runs]
+        let [sources, destinations, weights, times, rows] = columns;
+        [sources, destinations, weights, times, rows, start..start + size_of::<Run>() * runs]
     }
 }
 
@@ -125,7 +129,7 @@ impl Extent {
             }
         }
         let layout = self.shape.layout;
-        let [_, _, weights, times, runs] = layout.regions(layout.capacity, layout.runs());
+        let [_, _, weights, times, rows, runs] = layout.regions(layout.capacity, layout.runs());
         if let Some(added) = chunk.weights.filter(|_| layout.columns.weights) {
             let column = values_mut::<f32>(&mut self.buffer[weights]);
             column[at..at + count].copy_from_slice(&added[edges.clone()]);
@@ -134,8 +138,14 @@ impl Extent {
             let column = values_mut::<i64>(&mut self.buffer[times]);
             column[at..at + count].copy_from_slice(&added[edges.clone()]);
         }
+        // Edges that bring their rows need no runs: all of an extent are one.
+        let mut first_row = chunk.first_row + edges.start as u64;
+        if let Some(added) = chunk.rows.filter(|_| layout.columns.rows) {
+            let column = values_mut::<u64>(&mut self.buffer[rows]);
+            column[at..at + count].copy_from_slice(&added[edges.clone()]);
+            first_row = at as u64;
+        }
         let runs = values_mut::<Run>(&mut self.buffer[runs]);
-        let first_row = chunk.first_row + edges.start as u64;
         match runs[..self.shape.runs].last_mut() {
             Some([first, rows]) if *first + *rows == first_row => *rows += count as u64,
             _ => {
@@ -166,11 +176,11 @@ impl Extent {
     /// The edges, in chunks of consecutive rows.
     pub(super) fn chunks(&self) -> impl Iterator<Item = EdgeChunk<'_>> {
         let ExtentShape { layout, edges, runs } = self.shape;
-        let [sources, destinations, weights, times, runs] =
+        let [sources, destinations, weights, times, rows, runs] =
             layout.regions(edges, runs).map(|region| &self.buffer[region]);
         let mut start = 0;
-        values::<Run>(runs).iter().map(move |&[first_row, rows]| {
-            let run = start..start + rows as usize;
+        values::<Run>(runs).iter().map(move |&[first_row, count]| {
+            let run = start..start + count as usize;
             start = run.end;
             let mut chunk = if layout.is_wide() {
                 let (sources, to) = (values::<u64>(sources), values::<u64>(destinations));
@@ -183,7 +193,10 @@ impl Extent {
                 chunk = chunk.weights(&values::<f32>(weights)[run.clone()]);
             }
             if layout.columns.times {
-                chunk = chunk.times(&values::<i64>(times)[run]);
+                chunk = chunk.times(&values::<i64>(times)[run.clone()]);
+            }
+            if layout.columns.rows {
+                chunk = chunk.rows(&values::<u64>(rows)[run]);
             }
             chunk
         })
@@ -240,11 +253,12 @@ mod tests {
     #[test]
     fn every_layout_fits_into_the_smallest_extent_in_whole_pages() {
         for wide in [false, true] {
-            for (weights, times) in [(false, false), (true, false), (false, true), (true, true)] {
+            for bits in 0..8 {
+                let [weights, times, rows] = [1, 2, 4].map(|bit| bits & bit != 0);
                 for bytes in [LEAST_EXTENT, 3 << 20, 4 << 20] {
-                    let layout = Layout::new(bytes, wide, LogColumns { weights, times });
+                    let layout = Layout::new(bytes, wide, LogColumns { weights, times, rows });
                     let regions = layout.regions(layout.capacity, layout.runs());
-                    assert!(regions[4].end <= bytes, "{layout:?}");
+                    assert!(regions[5].end <= bytes, "{layout:?}");
                     assert!(regions.iter().all(|region| region.start % 4096 == 0));
                 }
             }

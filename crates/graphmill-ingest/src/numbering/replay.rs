@@ -130,7 +130,8 @@ impl Renumber<'_> {
         range: Range<usize>,
     ) -> Result<()> {
         edges.weights = old.weights.map(|weights| &weights[range.clone()]);
-        edges.times = old.times.map(|times| &times[range]);
+        edges.times = old.times.map(|times| &times[range.clone()]);
+        edges.rows = old.rows.map(|rows| &rows[range]);
         (self.consume)(edges)
     }
 

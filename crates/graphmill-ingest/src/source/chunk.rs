@@ -25,6 +25,9 @@ pub struct EdgeChunk {
     pub weights: Option<Vec<f32>>,
     /// Its time, if a column of times is read.
     pub times: Option<Vec<i64>>,
+    /// Its row, if the source numbers its edges itself; otherwise they follow each other from
+    /// `first_row` on.
+    pub rows: Option<Vec<u64>>,
 }
 
 impl EdgeChunk {
@@ -47,6 +50,7 @@ impl EdgeChunk {
         self.destination_names.clear();
         self.weights.iter_mut().for_each(Vec::clear);
         self.times.iter_mut().for_each(Vec::clear);
+        self.rows.iter_mut().for_each(Vec::clear);
     }
 
     /// Makes room for `rows` more edges with the values that the columns name.
@@ -266,6 +270,8 @@ pub struct ReadReport {
     pub bad_examples: Vec<BadRow>,
     /// Bytes of the files.
     pub bytes: u64,
+    /// One more than the largest row, if the source numbers its edges itself.
+    pub row_limit: Option<u64>,
 }
 
 impl ReadReport {
@@ -274,6 +280,7 @@ impl ReadReport {
         self.rows += other.rows;
         self.skipped += other.skipped;
         self.bytes += other.bytes;
+        self.row_limit = self.row_limit.max(other.row_limit);
         self.bad_examples.extend(other.bad_examples);
     }
 }

@@ -76,8 +76,10 @@ impl<'a> EdgeInput<'a> {
     /// Opens files, which are one input in the order given; `*` and `?` stand for sorted names.
     ///
     /// All files have one format. A folder of a benchmark stands for its edges. A compiled
-    /// topology stands for its lists: its edges in stored order, with the weights and times that
-    /// it has; of an undirected one each edge comes both ways, as it is stored.
+    /// topology stands for its lists: its edges in stored order, with the weights and times that it
+    /// has, between the original ids of its nodes; of an undirected one each edge comes both ways,
+    /// as it is stored, unless [`each_edge_once`](Self::each_edge_once) was called. Edges of one
+    /// topology that stores their ids have these as rows.
     pub fn open(paths: &[PathBuf], options: &EdgeInputOptions) -> Result<Self> {
         let paths = expand(paths)?;
         let format = one_format(&paths, options.format)?;
@@ -117,8 +119,12 @@ impl<'a> EdgeInput<'a> {
                     refuse_dataset(path)?;
                     CompiledEdges::open(path)
                 };
-                let files: Vec<CompiledEdges> = paths.iter().map(open).collect::<Result<_>>()?;
+                let mut files: Vec<CompiledEdges> =
+                    paths.iter().map(open).collect::<Result<_>>()?;
                 refuse_mixture(&files)?;
+                if let [file] = &mut files[..] {
+                    file.keep_rows();
+                }
                 Reader::Compiled(files)
             }
         };
@@ -167,6 +173,52 @@ impl<'a> EdgeInput<'a> {
             #[cfg(feature = "parquet")]
             Reader::Parquet(edges) => edges.bytes(),
         }
+    }
+
+    /// Whether chunks bring the row of each edge.
+    pub fn has_rows(&self) -> bool {
+        matches!(&self.reader, Reader::Compiled(files) if files.iter().any(CompiledEdges::has_rows))
+    }
+
+    /// Whether the source stores each edge both ways.
+    ///
+    /// GraphZero's files do not say it, so those are read for it, if `looks_closer`; graphs in any
+    /// other format are never undirected by themselves.
+    pub fn is_undirected(
+        &self,
+        looks_closer: bool,
+        budget: &Budget,
+        observer: Option<Observer<'_>>,
+    ) -> Result<bool> {
+        let Reader::Compiled(files) = &self.reader else { return Ok(false) };
+        let is_undirected = |file: &CompiledEdges| match file.is_undirected() {
+            Some(is) => Ok(is),
+            None if looks_closer => file.holds_both_ways(budget, observer),
+            None => Ok(false),
+        };
+        let said: Vec<bool> = files.iter().map(is_undirected).collect::<Result<_>>()?;
+        if said.iter().any(|is| *is != said[0]) {
+            let problem =
+                "only some of the topologies are undirected; build from files of one kind";
+            return Err(Error::request("edges", problem));
+        }
+        Ok(said.first().copied().unwrap_or(false))
+    }
+
+    /// Lets each edge of undirected topologies come once instead of both ways.
+    ///
+    /// Self loops that a build added have one entry alone and are left out; without `loops_added`,
+    /// which says that they are added again, that is an error.
+    pub fn each_edge_once(&mut self, loops_added: bool) {
+        if let Reader::Compiled(files) = &mut self.reader {
+            files.iter_mut().for_each(|file| file.each_edge_once(loops_added));
+        }
+    }
+
+    /// Hands over the original ids of all nodes of compiled topologies that were renumbered.
+    pub(crate) fn read_node_ids(&self, take: &dyn Fn(&[u64]) -> Result<()>) -> Result<()> {
+        let Reader::Compiled(files) = &self.reader else { return Ok(()) };
+        files.iter().try_for_each(|file| file.read_node_ids(take))
     }
 
     /// Whether chunks have weights.
@@ -269,7 +321,10 @@ pub(super) fn refuse_dataset(path: &Path) -> Result<()> {
     if !path.is_dir() {
         return Ok(());
     }
-    let problem = format!("`{}` is a dataset; name a .gl or .gd in it", path.display());
+    let problem = format!(
+        "`{}` is a dataset; `graphmill reorder` and `graphmill convert` take it as it is, here name a .gl or .gd in it",
+        path.display()
+    );
     Err(Error::request("input", problem))
 }
 

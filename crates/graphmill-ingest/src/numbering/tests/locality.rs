@@ -6,7 +6,7 @@ use super::*;
 
 /// Logs edges and puts their nodes in order.
 fn ordered(bench: &Bench, edges: &Edges, order: Order) -> (Vec<u64>, EdgeLog) {
-    let columns = LogColumns { weights: false, times: false };
+    let columns = LogColumns { weights: false, times: false, rows: false };
     let writer = EdgeLogWriter::new(&bench.workspace, columns, 0).unwrap();
     push_all(edges, 3000, columns, |chunk| writer.push(chunk)).unwrap();
     let log = writer.finish().unwrap();
@@ -145,7 +145,7 @@ fn too_little_memory_for_an_order_is_told() {
         Edges::new((0..200_000).map(|row| (mixed(row) % 150_000, mixed(row + 9) % 150_000)));
     for order in [Order::Bfs, Order::Community(Heat::at(End::Both))] {
         let bench = Bench::new(1 << 20);
-        let columns = LogColumns { weights: false, times: false };
+        let columns = LogColumns { weights: false, times: false, rows: false };
         let writer = EdgeLogWriter::new(&bench.workspace, columns, 0).unwrap();
         push_all(&edges, 3000, columns, |chunk| writer.push(chunk)).unwrap();
         let log = writer.finish().unwrap();

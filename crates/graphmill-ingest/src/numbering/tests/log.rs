@@ -62,7 +62,7 @@ fn more_edges_than_memory_holds_go_to_the_file_in_large_pieces() {
 #[test]
 fn columns_that_are_missing_and_memory_that_is_not_there_are_refused() {
     let bench = Bench::new(1 << 20);
-    let columns = LogColumns { weights: true, times: false };
+    let columns = LogColumns { weights: true, times: false, rows: false };
     let writer = EdgeLogWriter::new(&bench.workspace, columns, 0).unwrap();
     let error = writer.push(&EdgeChunk::new(5, &[1, 2], &[3, 4]).weights(&[0.5])).unwrap_err();
     assert!(error.to_string().contains("from row 5: found 1 weights, expected 2"), "{error}");

@@ -11,7 +11,7 @@ fn ranks(ids: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
 }
 
 fn collected(bench: &Bench, edges: &Edges, more: &[u64], memory: u64) -> (DistinctIds, EdgeLog) {
-    let columns = LogColumns { weights: true, times: false };
+    let columns = LogColumns { weights: true, times: false, rows: false };
     let collector = IdCollector::new(&bench.workspace, memory).unwrap();
     let writer = EdgeLogWriter::new(&bench.workspace, columns, 0).unwrap();
     push_all(edges, 3000, columns, |chunk| {
@@ -71,7 +71,7 @@ proptest! {
         let all = edges.sources.iter().chain(&edges.destinations).chain(&more).copied();
         let ranks = ranks(all);
         let count = ranks.len() as u64;
-        let columns = LogColumns { weights: true, times: false };
+        let columns = LogColumns { weights: true, times: false, rows: false };
         on_threads(threads, || {
             let bench = Bench::new(memory);
             let (ids, log) = collected(&bench, &edges, &more, memory / 3);
@@ -112,7 +112,7 @@ fn keys_that_memory_cannot_hold_are_found_in_the_file() {
     let numbering = Numbering::mapped(&bench.workspace, ids).unwrap();
     assert!(numbering.batches.is_some());
     let ranks = ranks(edges.sources.iter().chain(&edges.destinations).copied());
-    let columns = LogColumns { weights: true, times: false };
+    let columns = LogColumns { weights: true, times: false, rows: false };
     let again = replayed(columns, log.rows(), |stage, take| numbering.replay(&log, stage, take));
     assert_eq!(again.unwrap(), edges.renumbered(&ranks));
     check_unknown(&numbering, &ranks);

@@ -261,7 +261,11 @@ fn any_sort() -> impl Strategy<Value = Order> {
 }
 
 fn any_columns() -> impl Strategy<Value = LogColumns> {
-    (any::<bool>(), any::<bool>()).prop_map(|(weights, times)| LogColumns { weights, times })
+    (any::<bool>(), any::<bool>()).prop_map(|(weights, times)| LogColumns {
+        weights,
+        times,
+        rows: false,
+    })
 }
 
 /// Runs a test on so many threads.

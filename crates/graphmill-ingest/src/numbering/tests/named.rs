@@ -4,7 +4,7 @@ use super::name_set::NameHash;
 use super::*;
 use crate::numbering::name_collector::HashCollision;
 
-const COLUMNS: LogColumns = LogColumns { weights: false, times: true };
+const COLUMNS: LogColumns = LogColumns { weights: false, times: true, rows: false };
 
 /// The name of a number: short and long, some with common beginnings, some beyond ASCII.
 fn name(number: u64) -> String {
