@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -22,17 +22,20 @@ import numpy as np
 
 from . import _native
 from ._errors import ExistsError, MemoryBudgetError, MissingError
+from ._inference_layers import Layer, evaluating, layers_of
 from ._scratch_folder import scratch_folder
 from ._writers import write_features
 
 # What a batch takes beside its rows: ids, their table and the copies that arrays pass through on their way.
 _NODE_BYTES = 48
 _EDGE_BYTES = 56
+# Lists that are looked at together for their degrees.
+_DEGREES_AT_ONCE = 1 << 14
 
 
 def inference(
     ds: _native.Dataset,
-    layers: Sequence[Callable[..., Any]],
+    layers: Any,
     out: str | os.PathLike[str],
     batch_size: int = 4096,
     memory: str | int | None = None,
@@ -49,15 +52,16 @@ def inference(
     A layer is called as ``layer(x, edge_index, num_targets)``: the rows of a batch of nodes and then those of their
     in-neighbours, the edges from neighbours to the batch in local ids ``[2, E]``, and the size of the batch. It returns
     one row for each of the first ``num_targets`` nodes. Convolutions of PyTorch Geometric are taken as they are, and
-    called as ``conv((x, x[:num_targets]), edge_index)``. Gradients are off, and layers that are modules are in
-    evaluation mode meanwhile; a function that calls a module has to see to that itself.
+    so are its models (``GraphSAGE``, ``GCN``, ``GAT``, ``GIN``, ``PNA`` ..., with ``norm`` and ``jk``): the result is
+    that of ``model(x, edge_index)`` on the whole graph, and what does not give it is refused. Gradients are off, and
+    layers that are modules are in evaluation mode meanwhile; a function that calls a module has to see to that itself.
 
     Row *i* of the result belongs to node number *i*, as in ``ds.features``. Where ``repr(ds)`` says renumbered, the
     rows of nodes by their ids in the source are ``embeddings[ds.node_ids(ids)]``.
 
     Args:
         ds: The dataset, from :func:`graphmill.open`; it has to store in-edges.
-        layers: What is computed, first layer first.
+        layers: What is computed, first layer first; or a model of ``torch_geometric.nn.models``.
         out: The ``.gd`` file to write; it appears complete or not at all. The files of the other layers are beside it
             meanwhile, at most two at a time.
         batch_size: The most nodes that are computed together; fewer where lists are so long that they would not fit.
@@ -73,6 +77,7 @@ def inference(
 
     Raises:
         MemoryBudgetError: The neighbours of a single node do not fit into ``memory``.
+        ValueError: A convolution or a model gives other rows in batches than in the whole graph.
 
     Example:
         >>> def mean(x, edge_index, num_targets):
@@ -82,11 +87,10 @@ def inference(
         >>> embeddings.shape == ds.features.shape
         True
     """
-    if not len(layers):
-        raise ValueError("layers is empty; give at least one")
     if index(batch_size) < 1:
         raise ValueError(f"batch_size must be at least 1, found {batch_size}")
-    calls = [_as_call(layer) for layer in layers]
+    edge_rows = None if edge_table is None else ds.edge_table(edge_table)
+    steps = layers_of(layers, None if edge_rows is None else edge_rows.shape)
     target = Path(out)
     if not target.absolute().parent.is_dir():
         raise MissingError(f"the folder of {target} does not exist; make it first")
@@ -96,21 +100,26 @@ def inference(
         ds=ds,
         graph=ds.graph,
         rows=ds.table(table),
-        edge_rows=None if edge_table is None else ds.edge_table(edge_table),
+        edge_rows=edge_rows,
         batch_size=index(batch_size),
         memory=ds.memory // 2 if memory is None else _native.size_of(memory),
         use_torch=find_spec("torch") is not None,
         widen=widen,
     )
-    with scratch_folder(target.absolute()) as aside, _evaluating(layers):
-        for depth, call in enumerate(calls[:-1]):
+    with (
+        scratch_folder(target.absolute()) as aside,
+        evaluating(steps),
+        _degrees(ds, steps) as degrees,
+    ):
+        reader.degrees = degrees
+        for depth, step in enumerate(steps[:-1]):
             path = aside / f"layer-{depth}.gd"
-            reader.rows = write_features(path, _results(reader, call, depth, device))
+            reader.rows = write_features(path, _results(reader, step, depth, device))
             reader.widen = False
             # What is open stays, and goes with the process however that ends; Windows keeps the name as long.
             with suppress(PermissionError):
                 os.unlink(path)
-        results = _results(reader, calls[-1], len(calls) - 1, device)
+        results = _results(reader, steps[-1], len(steps) - 1, device)
         return write_features(target, results, dtype, overwrite=overwrite)
 
 
@@ -121,6 +130,8 @@ class _Batch:
     arguments: list[Any]
     num_targets: int
     held: AbstractContextManager[None]
+    # In-edges and loops of all its nodes, if a layer wants them.
+    degrees: Any = None
 
 
 @dataclass
@@ -135,6 +146,7 @@ class _Reader:
     memory: int
     use_torch: bool
     widen: bool
+    degrees: Any = None
 
     def ranges(self) -> Iterator[tuple[int, int, int]]:
         """The first node, the one after the last, and the most bytes that they need, for each batch."""
@@ -186,10 +198,11 @@ class _Reader:
         except BaseException:
             with held:
                 raise
-        return _Batch(arguments, last - first, held)
+        degrees = None if self.degrees is None else self.degrees[:, found.n_id]
+        return _Batch(arguments, last - first, held, degrees)
 
 
-def _results(reader: _Reader, call: Callable[..., Any], depth: int, device: Any) -> Iterator[Any]:
+def _results(reader: _Reader, layer: Layer, depth: int, device: Any) -> Iterator[Any]:
     """What a layer makes of all nodes in order; the next batch is read while it computes."""
     # A list that is too long is found before the work of hours is lost by it.
     for _ in reader.ranges():
@@ -199,7 +212,7 @@ def _results(reader: _Reader, call: Callable[..., Any], depth: int, device: Any)
         for batch in _ahead(reader, pool):
             # The result may be a view of the rows, so their memory is held until it is written.
             with batch.held:
-                yield _computed(call, batch, depth, device)
+                yield _computed(layer, batch, depth, device)
             del batch
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -220,15 +233,18 @@ def _ahead(reader: _Reader, pool: ThreadPoolExecutor) -> Iterator[_Batch]:
         del batch
 
 
-def _computed(call: Callable[..., Any], batch: _Batch, depth: int, device: Any) -> Any:
+def _computed(layer: Layer, batch: _Batch, depth: int, device: Any) -> Any:
     """What a layer makes of a batch, checked to be a row for each node."""
     # A result that is a view of the rows keeps them; nothing else has to.
     arguments, batch.arguments = batch.arguments, []
     if device is not None:
         arguments = [argument.to(device) for argument in arguments]
     x, edge_index, *edge_attr = arguments
+    named = {}
+    if layer.rule is not None and batch.degrees is not None:
+        named["degrees"] = layer.rule.of(*batch.degrees.to(x.device))
     with _without_gradients():
-        result = call(x, edge_index, batch.num_targets, *edge_attr)
+        result = layer.call(x, edge_index, batch.num_targets, *edge_attr, **named)
     shape = tuple(getattr(result, "shape", ()))
     if not shape or shape[0] != batch.num_targets:
         raise ValueError(
@@ -238,41 +254,30 @@ def _computed(call: Callable[..., Any], batch: _Batch, depth: int, device: Any) 
     return result
 
 
-def _as_call(layer: Callable[..., Any]) -> Callable[..., Any]:
-    """How a layer is called; convolutions of PyG take sources and targets as a pair."""
-    if not callable(layer):
-        raise TypeError(
-            f"a layer must be callable as layer(x, edge_index, num_targets), found {type(layer).__name__}"
-        )
-    # Whoever gives one has imported it; nobody else has to.
-    pyg = sys.modules.get("torch_geometric.nn.conv.message_passing")
-    if pyg is None or not isinstance(layer, pyg.MessagePassing):
-        return layer
+@contextmanager
+def _degrees(ds: _native.Dataset, layers: Sequence[Layer]) -> Iterator[Any]:
+    """In-edges and loops of every node, int32 ``[2, N]``, if a layer normalises by the degrees of both endpoints."""
+    if all(layer.rule is None for layer in layers):
+        yield None
+        return
+    import torch
 
-    def convolve(x: Any, edge_index: Any, num_targets: int, *edge_attr: Any) -> Any:
-        named = {"edge_attr": edge_attr[0]} if edge_attr else {}
-        return layer((x, x[:num_targets]), edge_index, **named)
-
-    return convolve
+    count, graph = ds.num_nodes, ds.graph
+    with ds._reserve(8 * count, "degrees of all nodes"):
+        degrees = np.empty((2, count), dtype=np.int32)
+        for first in range(0, count, _DEGREES_AT_ONCE):
+            nodes = np.arange(first, min(first + _DEGREES_AT_ONCE, count))
+            offsets, neighbours = graph.neighbor_lists(nodes, "in")
+            owners = np.repeat(np.arange(len(nodes)), np.diff(offsets))
+            loops = owners[neighbours == owners + first]
+            degrees[0, nodes] = np.diff(offsets)
+            degrees[1, nodes] = np.bincount(loops, minlength=len(nodes))
+        yield torch.from_numpy(degrees)
 
 
 def _without_gradients() -> AbstractContextManager[Any]:
     torch: Any = sys.modules.get("torch")
     return nullcontext() if torch is None else torch.inference_mode()
-
-
-@contextmanager
-def _evaluating(layers: Iterable[Any]) -> Iterator[None]:
-    """Puts modules into evaluation mode, and every part of them back into the mode it was in."""
-    modules = [layer for layer in layers if hasattr(layer, "train") and hasattr(layer, "modules")]
-    before = [(part, part.training) for module in modules for part in module.modules()]
-    for module in modules:
-        module.train(False)
-    try:
-        yield
-    finally:
-        for part, training in before:
-            part.training = training
 
 
 def _row_bytes(rows: _native.Features) -> int:
