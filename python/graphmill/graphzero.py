@@ -39,6 +39,9 @@ class DataType(enum.Enum):
     FLOAT32 = 2
     FLOAT64 = 3
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 class Graph:
     """A topology on disk, by GraphZero's names.
@@ -103,6 +106,7 @@ class Graph:
             >>> gz.Graph("weighted.gl").get_weights(0).tolist()
             [0.5, 2.0]
         """
+        node_id = operator.index(node_id)
         with _runtime_errors():
             weights: NDArray[np.float32] | None = self._graph.weights()
             if weights is None:
@@ -284,6 +288,11 @@ def convert_csv_to_gl(
     """
     source = _one_of(csv_path=csv_path, input_csv=input_csv)
     target = _one_of(out_path=out_path, output_bin=output_bin)
+    if not isinstance(directed, (bool, np.bool_)):
+        # A word such as "no" would be true.
+        raise TypeError(
+            f"directed must be True or False, found {directed!r} of type {type(directed).__name__}"
+        )
     with _runtime_errors():
         _native.convert_file(
             [os.fspath(source)],
@@ -308,7 +317,7 @@ def convert_csv_to_gl(
 def convert_csv_to_gd(
     csv_path: str | os.PathLike[str] | None = None,
     out_path: str | os.PathLike[str] | None = None,
-    dtype: DataType = DataType.FLOAT32,
+    dtype: DataType | None = None,
     *,
     input_csv: str | os.PathLike[str] | None = None,
     output_bin: str | os.PathLike[str] | None = None,
@@ -319,7 +328,7 @@ def convert_csv_to_gd(
     Rows may come in any order; ids without a row are zeros, and of two rows for one id the last stays. The file is one
     of graphmill's, checked and crash-safe. Text, empty cells, overflow, fractions in integers and rows of another
     length raise with the line. An existing target is replaced. ``num_nodes`` allows for so many rows where ids lie far
-    apart, which raises otherwise.
+    apart, which raises otherwise. As in GraphZero, ``dtype`` has to be given.
 
     Example:
         >>> from pathlib import Path
@@ -336,7 +345,7 @@ def convert_csv_to_gd(
             os.fspath(target),
             None,
             _native.SourceOptions(
-                format="csv", first_is_id=True, dtype=DataType(dtype).name.lower()
+                format="csv", first_is_id=True, dtype=_data_type(dtype).name.lower()
             ),
             False,
             False,
@@ -351,6 +360,17 @@ def convert_csv_to_gd(
             None,
             True,
         )
+
+
+def _data_type(dtype: Any) -> DataType:
+    """Return the type of a feature file, which GraphZero takes as a member or its number, and nothing for granted."""
+    try:
+        return DataType(dtype)
+    except ValueError:
+        found = "none" if dtype is None else repr(dtype)
+        raise TypeError(
+            f"convert_csv_to_gd needs dtype=, one of {', '.join(map(str, DataType))}; found {found}"
+        ) from None
 
 
 def _nodes(start_nodes: Any) -> Any:
