@@ -13,8 +13,11 @@ Nothing of it is imported by ``import graphmill``; it needs ``dgl``::
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator
+import textwrap
+import warnings
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -43,6 +46,7 @@ class Feature(gb.Feature):  # type: ignore[misc]
     Args:
         features: A table such as ``ds.features`` or ``ds.edge_table("edge_attr")``, or the path of a ``.gd`` file.
         metadata: What :meth:`metadata` answers.
+        row_shape: The shape of a row, where its values stand for more than one dimension; that of the table by default.
 
     Example:
         >>> feature = Feature("features.gd")
@@ -54,19 +58,26 @@ class Feature(gb.Feature):  # type: ignore[misc]
         self,
         features: Features | str | os.PathLike[str],
         metadata: dict[str, Any] | None = None,
+        row_shape: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
         self._features = features if isinstance(features, Features) else Features(features)
         self._metadata = dict(metadata or {})
+        self._row_shape = tuple(self._features.shape[1:] if row_shape is None else row_shape)
+        if math.prod(self._row_shape) != math.prod(self._features.shape[1:]):
+            raise ValueError(
+                f"row_shape is {self._row_shape}, but rows of {self._features.path} have "
+                f"{math.prod(self._features.shape[1:])} values"
+            )
         self._reader: tuple[int, ThreadPoolExecutor] | None = None
 
     def read(self, ids: Tensor | None = None) -> Tensor:
         """Read rows by id to the device of the ids; without ids, give a private view of the whole file."""
         if ids is None:
             view: Tensor = self._features.torch()
-            return view
+            return view.view(-1, *self._row_shape)
         rows: Tensor = self._features.gather(ids.to("cpu", torch.int64))
-        return rows.to(ids.device)
+        return rows.view(*ids.shape, *self._row_shape).to(ids.device)
 
     def read_async(self, ids: Tensor) -> Iterator[_Reading]:
         """Begin to read on another thread, and yield what ``wait()`` has the rows."""
@@ -78,7 +89,7 @@ class Feature(gb.Feature):  # type: ignore[misc]
 
     def size(self) -> torch.Size:
         """Return the shape of a row."""
-        return torch.Size(self._features.shape[1:])
+        return torch.Size(self._row_shape)
 
     def count(self) -> int:
         """Return the number of rows."""
@@ -95,6 +106,20 @@ class Feature(gb.Feature):  # type: ignore[misc]
         """Return what the feature was given to say about itself."""
         return self._metadata
 
+    def read_into_memory(self) -> gb.TorchBasedFeature:
+        """Copy all rows to a feature of GraphBolt's in memory, which no budget counts."""
+        return gb.TorchBasedFeature(self.read().clone(), self._metadata)
+
+    def to(self, device: Any) -> Feature:
+        """Leave the rows on disk, with a warning, as GraphBolt's own ``DiskBasedFeature`` does."""
+        _warn_of_no_effect(f"to({device!r})")
+        return self
+
+    def pin_memory_(self) -> Feature:
+        """Leave the rows on disk, with a warning, as GraphBolt's own ``DiskBasedFeature`` does."""
+        _warn_of_no_effect("pin_memory_()")
+        return self
+
     def _thread(self) -> ThreadPoolExecutor:
         """The thread that reads; a process that was forked has its own."""
         if self._reader is None or self._reader[0] != os.getpid():
@@ -103,11 +128,24 @@ class Feature(gb.Feature):  # type: ignore[misc]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by path."""
-        return Feature, (self._features, self._metadata)
+        return Feature, (self._features, self._metadata, self._row_shape)
 
     def __repr__(self) -> str:
-        """Tell what is read."""
-        return f"Feature({self._features!r})"
+        """Show the first and the last rows, as GraphBolt's features do."""
+        parts = (("feature", self.read()), ("metadata", self._metadata))
+        lines = "".join(
+            f"    {name}={textwrap.indent(str(value), ' ' * (5 + len(name))).strip()},\n"
+            for name, value in parts
+        )
+        return f"Feature(\n{lines})"
+
+
+def _warn_of_no_effect(call: str) -> None:
+    warnings.warn(
+        f"Feature.{call} has no effect: rows stay on disk, and read(ids) gives them on the device of ids; "
+        "read_into_memory() makes a feature that can be moved",
+        stacklevel=3,
+    )
 
 
 class _Reading:

@@ -73,7 +73,12 @@ def test_a_feature_is_what_graphbolt_takes(ds: gm.Dataset) -> None:
     copy = pickle.loads(pickle.dumps(feature))
     assert copy.metadata() == feature.metadata()
     assert torch.equal(copy.read(), feature.read())
-    assert "Features(shape=(500, 6)" in repr(copy)
+    memory = feature.read_into_memory()
+    assert isinstance(memory, gb.TorchBasedFeature)
+    assert memory.metadata() == feature.metadata()
+    assert torch.equal(memory.read(), feature.read())
+    # The same form, with the same numbers, under another name.
+    assert repr(copy) == repr(memory).replace("TorchBasedFeature", "Feature", 1)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
