@@ -81,6 +81,17 @@ pub enum Error {
         /// The number as given.
         found: f64,
     },
+    /// A link before all nodes, for which no negative can be drawn.
+    #[error(
+        "no negative can be drawn for a link of time {link}: {}; leave such links out, or correct their times",
+        earliest_node(*earliest)
+    )]
+    NoNodeSoEarly {
+        /// The time of the link.
+        link: i64,
+        /// The earliest time that a node has.
+        earliest: Option<i64>,
+    },
     /// A process that is not among those that share an epoch.
     #[error(
         "rank {rank} of {world_size} processes was given, expected a rank from 0 and below their number"
@@ -122,6 +133,13 @@ pub enum Error {
 impl From<graphmill_sample::Error> for Error {
     fn from(error: graphmill_sample::Error) -> Self {
         Error::Sample(Box::new(error))
+    }
+}
+
+fn earliest_node(time: Option<i64>) -> String {
+    match time {
+        Some(time) => format!("the earliest node has time {time}"),
+        None => "there are no nodes".to_owned(),
     }
 }
 

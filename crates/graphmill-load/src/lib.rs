@@ -26,6 +26,7 @@ mod loader;
 mod loader_options;
 mod loader_stats;
 mod narrow_edges;
+mod nodes_by_time;
 mod pace;
 mod promotion;
 mod read_plan;

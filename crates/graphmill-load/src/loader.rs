@@ -81,7 +81,7 @@ impl NeighborLoader {
         Self::from(dataset, start, options)
     }
 
-    fn from(dataset: Dataset, start: Start, options: LoaderOptions) -> Result<Self> {
+    fn from(dataset: Dataset, mut start: Start, options: LoaderOptions) -> Result<Self> {
         if options.direction == Direction::Both {
             return Err(graphmill_sample::Error::Direction { found: options.direction }.into());
         }
@@ -90,6 +90,9 @@ impl NeighborLoader {
             options.times.as_ref().map(|times| times.known(&dataset, &start)).transpose()?;
         let node_times = options.node_times.as_ref().map(|name| time_table(&dataset, name));
         let node_times = node_times.transpose()?;
+        if let Some(table) = &node_times {
+            start.draw_by_time(table.as_i64()?, dataset.budget())?;
+        }
         let columns = Columns::of_nodes(&dataset, &options)?;
         let edge_columns = edge_columns(&dataset, &options)?;
         let num_batches = options.order(start.len(), options.key(0))?.num_batches();
@@ -267,7 +270,10 @@ impl NeighborLoader {
         let number = index * key.world_size + key.rank;
         let lists = self.dataset.graph().lists(self.options.direction)?;
         let address = (key.seed, key.epoch, number);
-        let start = self.start.batch(&input_positions, address, &lists, self.options.direction)?;
+        let node_times = self.node_times.as_ref().map(Table::as_i64).transpose()?;
+        let times = node_times.zip(seed_times.as_deref());
+        let start =
+            self.start.batch(&input_positions, address, times, &lists, self.options.direction)?;
         let (sample, link_ends) =
             self.sample(&lists, &start, seed_times.as_deref(), address, &mut lists_memory)?;
         let memory = BatchMemory { parts: [seeds_memory, lists_memory] };

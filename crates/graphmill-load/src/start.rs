@@ -3,13 +3,14 @@
 //! are no edges, drawn afresh for every batch. How a neighbourhood is sampled around them is unknown here.
 
 use crate::digest::digest;
+use crate::nodes_by_time::NodesByTime;
 use crate::seeds::SeedNumbers;
 use crate::{Error, Result, Seeds};
-use graphmill_disk::Reservation;
+use graphmill_disk::{Budget, Reservation};
 use graphmill_format::Direction;
 use graphmill_sample::random::{Key, Purpose};
 use graphmill_sample::{
-    Exclude, ExcludedEdges, NegativeOptions, negative_destinations, negative_edges,
+    Exclude, ExcludedEdges, FirstNodes, NegativeOptions, negative_destinations, negative_edges,
 };
 use graphmill_store::{Dataset, Lists};
 use std::sync::Arc;
@@ -81,6 +82,8 @@ pub(crate) struct KnownLinks {
     negatives: Negatives,
     strict: bool,
     exclude: Exclude,
+    /// Where negatives must not be later than their link.
+    by_time: Option<NodesByTime>,
     _memory: [Reservation; 2],
 }
 
@@ -128,8 +131,19 @@ impl Start {
             negatives,
             strict,
             exclude,
+            by_time: None,
             _memory: memory,
         }))
+    }
+
+    /// Lets negatives be nodes that are not later than their link, by the times of all nodes.
+    pub(crate) fn draw_by_time(&mut self, node_times: &[i64], budget: &Budget) -> Result<()> {
+        if let Start::Links(links) = self
+            && links.negatives != Negatives::None
+        {
+            links.by_time = Some(NodesByTime::new(node_times, budget)?);
+        }
+        Ok(())
     }
 
     /// Whether batches start at links.
@@ -166,11 +180,13 @@ impl Start {
         (2 * batch_size).saturating_add(negatives.saturating_mul(ends))
     }
 
-    /// The seeds at these positions; `key` addresses what is random about them.
+    /// The seeds at these positions; `key` addresses what is random about them. `times` are those of all nodes and those
+    /// of these seeds, where both are known.
     pub(crate) fn batch(
         &self,
         positions: &[i64],
         key: (u64, u64, u64),
+        times: Option<(&[i64], &[i64])>,
         lists: &Lists<'_>,
         follow: Direction,
     ) -> Result<BatchStart> {
@@ -185,7 +201,8 @@ impl Start {
                 excluded: None,
             }),
             Start::Links(links) => {
-                links.batch(at(&links.sources), at(&links.destinations), key, lists, follow)
+                let ends = (at(&links.sources), at(&links.destinations));
+                links.batch(ends, key, times, lists, follow)
             }
         }
     }
@@ -194,9 +211,9 @@ impl Start {
 impl KnownLinks {
     fn batch(
         &self,
-        mut sources: Vec<i64>,
-        mut destinations: Vec<i64>,
+        (mut sources, mut destinations): (Vec<i64>, Vec<i64>),
         (seed, epoch, batch): (u64, u64, u64),
+        times: Option<(&[i64], &[i64])>,
         lists: &Lists<'_>,
         follow: Direction,
     ) -> Result<BatchStart> {
@@ -205,8 +222,17 @@ impl KnownLinks {
             .then(|| ExcludedEdges::new(&sources, &destinations, self.exclude == Exclude::Both))
             .transpose()?;
         let word = Key::new(seed, Purpose::NegativeEdges).with(epoch).with(batch).stream().word();
-        let options = NegativeOptions::new().strict(self.strict).seed(word);
         let negatives = self.negatives.count(count);
+        let counts = match (&self.by_time, times) {
+            (Some(nodes), Some((node_times, limits))) => {
+                let counts = nodes.counts(node_times, limits)?;
+                (0..negatives).map(|row| counts[self.link_of(row, count)]).collect()
+            }
+            _ => Vec::new(),
+        };
+        let among = self.by_time.as_ref();
+        let among = among.map(|nodes| FirstNodes { order: nodes.order(), counts: &counts });
+        let options = NegativeOptions::new().strict(self.strict).among(among).seed(word);
         match self.negatives {
             Negatives::Triplet(each) => {
                 let mut others = vec![0; negatives];
@@ -228,6 +254,14 @@ impl KnownLinks {
         let owners = (0..sources.len()).chain(0..destinations.len()).map(owner).collect();
         let ids = [sources, destinations].concat();
         Ok(BatchStart { ids, links: Some(count), owners, excluded })
+    }
+
+    /// The link that a drawn row belongs to, of so many: binary ones go round, those of a triplet stand together.
+    fn link_of(&self, row: usize, links: usize) -> usize {
+        match self.negatives {
+            Negatives::Triplet(each) => row / each,
+            _ => row % links,
+        }
     }
 }
 

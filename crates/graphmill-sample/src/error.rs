@@ -127,7 +127,7 @@ pub enum Error {
     },
     /// All pairs tried are edges.
     #[error(
-        "{tries} pairs drawn for row {row} are all edges or loops: the graph is complete or nearly so; draw with strict=False"
+        "{tries} pairs drawn for row {row} are all edges or loops: the nodes drawn from are all linked to each other, or nearly so; draw with strict=False"
     )]
     NoNegatives {
         /// Which pair, or source.

@@ -55,7 +55,7 @@ pub use fanout::{
 pub use matrix::{neighbour_matrix, neighbour_matrix_over};
 pub use membership::are_neighbours;
 pub use negative::{
-    NegativeOptions, negative_destinations, negative_destinations_over, negative_edges,
+    FirstNodes, NegativeOptions, negative_destinations, negative_destinations_over, negative_edges,
     negative_edges_over,
 };
 pub use sample::Sample;

@@ -18,19 +18,30 @@ const PAIRS_PER_JOB: usize = 1 << 13;
 /// Which pairs are drawn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct NegativeOptions {
+pub struct NegativeOptions<'a> {
     /// Whether destinations are drawn in proportion to the number of edges that end at them; else all alike.
     pub weighted: bool,
     /// Whether pairs that are edges, and pairs of a node with itself, are drawn again.
     pub strict: bool,
+    /// Which nodes are drawn that are not drawn by edges; all of them by default.
+    pub among: Option<FirstNodes<'a>>,
     /// The seed of all randomness.
     pub seed: u64,
 }
 
-impl NegativeOptions {
+/// Leading nodes of an order, such as those before a point in time: how many differs from pair to pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstNodes<'a> {
+    /// Nodes.
+    pub order: &'a [i64],
+    /// For each pair how many of them may be drawn: at least one, and no more than there are.
+    pub counts: &'a [usize],
+}
+
+impl<'a> NegativeOptions<'a> {
     /// Draws pairs that are no edges, all alike.
     pub fn new() -> Self {
-        NegativeOptions { weighted: false, strict: true, seed: 0 }
+        NegativeOptions { weighted: false, strict: true, among: None, seed: 0 }
     }
 
     /// Says whether destinations are drawn by the number of edges that end at them.
@@ -43,6 +54,11 @@ impl NegativeOptions {
         NegativeOptions { strict, ..self }
     }
 
+    /// Draws the nodes of each pair among the first of an order.
+    pub fn among(self, among: Option<FirstNodes<'a>>) -> Self {
+        NegativeOptions { among, ..self }
+    }
+
     /// Sets the seed of all randomness.
     pub fn seed(self, seed: u64) -> Self {
         NegativeOptions { seed, ..self }
@@ -53,7 +69,7 @@ impl NegativeOptions {
 pub fn negative_edges(
     lists: &Lists<'_>,
     follow: Direction,
-    options: &NegativeOptions,
+    options: &NegativeOptions<'_>,
     sources: &mut [i64],
     destinations: &mut [i64],
 ) -> Result<()> {
@@ -68,7 +84,7 @@ pub fn negative_edges(
 pub fn negative_edges_over<T: Topology + ?Sized>(
     topology: &T,
     follow: Direction,
-    options: &NegativeOptions,
+    options: &NegativeOptions<'_>,
     sources: &mut [i64],
     destinations: &mut [i64],
 ) -> Result<()> {
@@ -95,7 +111,7 @@ pub fn negative_destinations(
     follow: Direction,
     sources: &[i64],
     count: usize,
-    options: &NegativeOptions,
+    options: &NegativeOptions<'_>,
     destinations: &mut [i64],
 ) -> Result<()> {
     over_lists!(lists, |lists| negative_destinations_over(
@@ -115,7 +131,7 @@ pub fn negative_destinations_over<T: Topology + ?Sized>(
     follow: Direction,
     sources: &[i64],
     count: usize,
-    options: &NegativeOptions,
+    options: &NegativeOptions<'_>,
     destinations: &mut [i64],
 ) -> Result<()> {
     crate::check_seeds(sources, topology.num_nodes())?;

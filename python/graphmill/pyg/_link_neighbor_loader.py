@@ -43,8 +43,8 @@ class LinkNeighborLoader(
         subgraph_type: As for :class:`NeighborLoader`.
         disjoint: Grow a tree of its own from each end; ``batch.batch`` names the link of each node.
         temporal_strategy: As for :class:`NeighborLoader`.
-        neg_sampling: ``"binary"``, ``"triplet"`` or PyG's ``NegativeSampling``, without weights, and not together with
-            times of nodes.
+        neg_sampling: ``"binary"``, ``"triplet"`` or PyG's ``NegativeSampling``, without weights. With times of nodes,
+            negatives are nodes that are not later than their link.
         neg_sampling_ratio: So many binary negatives for each link.
         time_attr: As for :class:`NeighborLoader`.
         weight_attr: As for :class:`NeighborLoader`.
@@ -114,11 +114,6 @@ class LinkNeighborLoader(
             weight_attr,
         )
         negatives = _as_negatives(neg_sampling, neg_sampling_ratio)
-        if negatives is not None and options.get("node_time") is not None:
-            raise ValueError(
-                f"negatives are not drawn by {time_attr}, so some would be later than their link: "
-                "use graphmill.pyg.Sampler with PyG's LinkLoader, which keeps them out"
-            )
         self._delivery = Delivery(view, custom_cls or Data, input_id, options, of_links=True)
         fanouts = fanouts_of(num_neighbors)
         by_position = {

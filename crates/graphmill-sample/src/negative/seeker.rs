@@ -2,7 +2,7 @@
 //! A seeker draws, waits for the list of one end, searches it for the other, and draws again if it is there. Seekers take
 //! turns so that they wait together.
 
-use super::NegativeOptions;
+use super::{FirstNodes, NegativeOptions};
 use crate::announcements::Announcements;
 use crate::membership::{Search, is_at, scan};
 use crate::random::Stream;
@@ -23,6 +23,7 @@ const MOST_TRIES: u32 = 1 << 16;
 pub(super) struct Seeking<'a, T: ?Sized> {
     topology: &'a T,
     follow: Direction,
+    among: Option<FirstNodes<'a>>,
     weighted: bool,
     strict: bool,
     is_sorted: bool,
@@ -54,7 +55,7 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
     pub(super) fn new(
         topology: &'a T,
         follow: Direction,
-        options: &NegativeOptions,
+        options: &NegativeOptions<'a>,
     ) -> Result<Self> {
         if follow == Direction::Both {
             return Err(Error::Direction { found: follow });
@@ -67,9 +68,9 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
         if options.weighted && num_edges == 0 {
             return Err(Error::NotStored { what: "edges", remedy: "draw with weighted=False" });
         }
-        let NegativeOptions { weighted, strict, .. } = *options;
+        let NegativeOptions { weighted, strict, among, .. } = *options;
         let is_sorted = topology.order() == ListOrder::Id;
-        Ok(Seeking { topology, follow, weighted, strict, is_sorted, num_nodes, num_edges })
+        Ok(Seeking { topology, follow, among, weighted, strict, is_sorted, num_nodes, num_edges })
     }
 
     /// Finds the pairs of rows `0..rows`; `begin` gives the stream of a row and its source, if that is not to be drawn.
@@ -131,10 +132,11 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
                 return Err(Error::NoNegatives { row: first + seeker.row, tries: MOST_TRIES });
             }
             seeker.tries += 1;
-            let stream = &mut seeker.stream;
-            seeker.source = seeker.given.unwrap_or_else(|| stream.below(self.num_nodes));
+            let (stream, row) = (&mut seeker.stream, first + seeker.row);
+            let mut drawn = || self.drawn_node(stream, row);
+            seeker.source = seeker.given.unwrap_or_else(&mut drawn);
             seeker.destination = if self.weighted {
-                let position = stream.below(self.num_edges as u64) as usize;
+                let position = seeker.stream.below(self.num_edges as u64) as usize;
                 if self.follow == Direction::Out {
                     announcements.edge(position);
                     seeker.stage = Stage::Edge(position);
@@ -142,11 +144,20 @@ impl<'a, T: Topology + ?Sized> Seeking<'a, T> {
                 }
                 self.owner(position)?
             } else {
-                stream.below(self.num_nodes)
+                drawn()
             };
             if let Some(is_found) = self.drawn(seeker, announcements) {
                 return Ok(is_found);
             }
+        }
+    }
+
+    /// One of the nodes that the pair of a row of the call may have.
+    #[inline]
+    fn drawn_node(&self, stream: &mut Stream, row: usize) -> u64 {
+        match &self.among {
+            None => stream.below(self.num_nodes),
+            Some(first) => first.order[stream.below(first.counts[row] as u64) as usize] as u64,
         }
     }
 

@@ -4,7 +4,7 @@ use super::walked_lists::{WalkedLists, assert_follows};
 use graphmill_disk::with_threads;
 use graphmill_format::Direction;
 use graphmill_sample::{
-    Error, NegativeOptions, Result, negative_destinations_over, negative_edges_over,
+    Error, FirstNodes, NegativeOptions, Result, negative_destinations_over, negative_edges_over,
 };
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ fn law(options: &NegativeOptions, source: Option<u64>) -> HashMap<(i64, i64), f6
     all.map(|(from, to)| ((from as i64, to as i64), weight(from, to) / total)).collect()
 }
 
-fn kinds() -> impl Iterator<Item = NegativeOptions> {
+fn kinds() -> impl Iterator<Item = NegativeOptions<'static>> {
     [(false, true), (true, true), (false, false), (true, false)]
         .into_iter()
         .map(|(weighted, strict)| NegativeOptions::new().weighted(weighted).strict(strict).seed(11))
@@ -208,3 +208,33 @@ fn a_seed_gives_the_same_bytes_for_ever() {
 
 /// These and the one above were computed by a second implementation of the rules, in another language.
 const GOLDEN: [u64; 3] = [10085739292065421342, 18183188628499113921, 4886838006402555136];
+
+#[test]
+fn nodes_are_drawn_alike_among_the_first_of_an_order() {
+    // Edges among the first of the order are (3, 5) and none among the first two, so that pairs are left.
+    let (order, rows) = ([5, 0, 3, 1, 2, 4], 30_000);
+    let counts: Vec<usize> = (0..rows).map(|row| if row % 2 == 0 { 3 } else { 2 }).collect();
+    let among = FirstNodes { order: &order, counts: &counts };
+    let options = NegativeOptions::new().strict(false).among(Some(among)).seed(4);
+    for lists in lists(Direction::In) {
+        let (sources, destinations) = pairs(&lists, Direction::In, rows, &options).unwrap();
+        for (parity, first) in [(0, 3), (1, 2)] {
+            let mut seen: HashMap<(i64, i64), f64> = HashMap::new();
+            for row in (parity..rows).step_by(2) {
+                *seen.entry((sources[row], destinations[row])).or_default() += 1.0;
+            }
+            let allowed = &order[..first];
+            let both = allowed.iter().flat_map(|&from| allowed.iter().map(move |&to| (from, to)));
+            let law = both.map(|pair| (pair, 1.0 / (first * first) as f64));
+            let drawn = rows as f64 / 2.0;
+            assert_follows(law, |pair| seen.get(pair).copied().unwrap_or(0.0), drawn);
+            assert_eq!(seen.values().sum::<f64>(), drawn);
+        }
+        let others = pairs(&lists, Direction::In, rows, &options.clone().strict(true)).unwrap();
+        for (row, pair) in others.0.iter().zip(&others.1).enumerate() {
+            assert!(pair.0 != pair.1 && order[..counts[row]].contains(pair.0));
+            assert!(order[..counts[row]].contains(pair.1));
+            assert!(!EDGES.contains(&(*pair.0 as u64, *pair.1 as u64)));
+        }
+    }
+}
