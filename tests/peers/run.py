@@ -35,7 +35,10 @@ def install_dgl(folder: Path) -> None:
     python_packages(folder, graphbolt.PACKAGES, TESTING, versions=graphbolt.PYTHONS)
 
 
-OF_PYG = ("tests/peers/test_pyg_loaders.py", "tests/test_pyg_stores.py", "tests/test_accuracy.py")
+OF_PYG = (
+    *("tests/peers/test_pyg_loaders.py", "tests/test_pyg_stores.py", "tests/test_accuracy.py"),
+    "tests/test_pyg_examples.py",
+)
 ENVIRONMENTS = (
     Environment("dgl", install_dgl, ("tests/peers/test_graphbolt.py",)),
     Environment("torch-sparse", install_torch_sparse, OF_PYG),
