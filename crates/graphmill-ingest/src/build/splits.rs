@@ -138,7 +138,7 @@ impl SplitReader<'_> {
                 return Err(Error::source(place, found, "one column", remedy).in_file(path(source)));
             };
             let flags =
-                names.iter().filter(|name| *name != id).map(|name| Column::Name(name.clone()));
+                names.iter().filter(|name| *name != id).map(|name| Column::Name(name.to_owned()));
             let flags: Vec<Column> = flags.collect();
             // Which ids are meant would be lost with such a column.
             if flags.len() == 1
@@ -149,7 +149,7 @@ impl SplitReader<'_> {
                 let place = format!("split {name:?}");
                 return Err(Error::source(place, found, "one column", remedy).in_file(path(source)));
             }
-            wanted = wanted.columns(vec![Column::Name(id.clone())]);
+            wanted = wanted.columns(vec![Column::Name(id.to_owned())]);
         }
         open(source, &wanted)
     }

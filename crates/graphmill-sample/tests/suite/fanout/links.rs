@@ -36,7 +36,7 @@ proptest! {
         let made = MadeLists::new(&lists).order(order);
         let seeds: Vec<i64> = (0..lists.len() as i64).collect();
         let (sources, destinations): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-        let excluded = ExcludedEdges::new(&sources, &destinations, both);
+        let excluded = ExcludedEdges::new(&sources, &destinations, both).unwrap();
         let follow = if inward { Direction::In } else { Direction::Out };
         let options = FanoutOptions::new([fanout]).seed(seed);
         let found = run(&made, Seeds::new(&seeds).excluded(&excluded), &options, follow);
@@ -138,7 +138,7 @@ fn among_visible_edges_every_subset_is_equally_likely() {
         let lists =
             MadeLists::new(&[vec![1, 2, 2, 3, 4, 5], vec![], vec![], vec![], vec![], vec![]]);
         let lists = lists.order(order);
-        let excluded = ExcludedEdges::new(&[2, 5], &[0, 0], false);
+        let excluded = ExcludedEdges::new(&[2, 5], &[0, 0], false).unwrap();
         let mut seen: HashMap<Vec<i64>, f64> = HashMap::new();
         for batch in 0..3000 {
             let options = FanoutOptions::new([2]).seed(1).batch(batch);
@@ -157,7 +157,7 @@ fn among_visible_edges_every_subset_is_equally_likely() {
 fn hidden_edges_have_no_weight() {
     let lists = MadeLists::new(&[vec![1, 2, 3], vec![], vec![], vec![]]);
     let lists = lists.order(ListOrder::Id).weights(vec![1.0, 1e6, 1.0]).with_sums();
-    let excluded = ExcludedEdges::new(&[2], &[0], false);
+    let excluded = ExcludedEdges::new(&[2], &[0], false).unwrap();
     let mut first = 0;
     for batch in 0..1000 {
         let options = FanoutOptions::new([1]).weighted(true).batch(batch);
