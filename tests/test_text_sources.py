@@ -54,7 +54,8 @@ def test_a_header_of_words_is_settled_by_the_keyword_that_the_error_names(tmp_pa
     ds = gm.build(tmp_path / "d", **options, header=True)
     assert (ds.num_nodes, ds.classes["y"]) == (3, ["a", "b"])
     # Where the number of nodes is known, it decides too.
-    for number, known in enumerate([{"num_nodes": 3}, {"features": np.zeros((3, 1))}]):
+    settling: list[dict[str, Any]] = [{"num_nodes": 3}, {"features": np.zeros((3, 1))}]
+    for number, known in enumerate(settling):
         ds = gm.build(tmp_path / f"header-{number}", **options, **known)
         assert (ds.num_nodes, ds.classes["y"]) == (3, ["a", "b"])
     ds = gm.build(tmp_path / "row", **options, num_nodes=4)

@@ -34,3 +34,4 @@ mod source_text_ids;
 mod source_zip64;
 mod synthetic_dataset;
 mod table_writer;
+mod text_oracle;
