@@ -3,6 +3,7 @@
 //! which verb failed.
 
 use anyhow::Error;
+use graphmill::ingest::Setting;
 use graphmill::{disk, ingest, store};
 
 /// The text for stderr, without a line end.
@@ -15,9 +16,34 @@ pub fn message(error: &Error) -> String {
 }
 
 fn remedy(error: &Error) -> Option<&'static str> {
+    if let Some(ingest::Error::Source { setting: Some(setting), .. }) = error.downcast_ref() {
+        return flag(*setting);
+    }
     match disk_error(error)? {
         disk::Error::Exists { .. } => Some("--overwrite replaces it"),
         disk::Error::Budget { .. } => Some("--memory SIZE sets the budget, as in --memory 4GiB"),
+        _ => None,
+    }
+}
+
+/// The flag of an option of a source.
+fn flag(setting: Setting) -> Option<&'static str> {
+    match setting {
+        Setting::Header => Some(
+            "--header says that the first line names the columns, --no-header that it is a row",
+        ),
+        Setting::TextIds => Some(
+            "`graphmill build --string-ids` reads ids as words; \
+             --header and --no-header say what the first line is",
+        ),
+        Setting::Endpoints => Some(
+            "--src-column and --dst-column name the columns of sources and destinations, \
+             by name or by number from 0",
+        ),
+        Setting::IdColumn => {
+            Some("--id-column names the column of ids, by name or by number from 0")
+        }
+        Setting::BadRows => Some("--on-bad-row skip leaves such rows out and counts them"),
         _ => None,
     }
 }

@@ -21,6 +21,7 @@ mod verbs;
 mod walked_steps;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use interruption::Interruption;
 use std::ffi::OsString;
 use verbs::{Outcome, Verb};
@@ -69,13 +70,29 @@ pub fn run_as_process(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn run_until(arguments: impl IntoIterator<Item = OsString>, interruption: &Interruption) -> u8 {
     let outcome = CommandLine::try_parse_from(arguments)
-        .map_err(anyhow::Error::from)
+        .map_err(|error| anyhow::Error::from(with_swallowed_target(error)))
         .and_then(|line| line.verb.run(interruption));
     match outcome {
         Ok(Outcome::Fine) => 0,
         Ok(Outcome::FaultsFound) => FAILED,
         Err(error) => report(&error),
     }
+}
+
+/// Adds where the target of a build has gone: a flag that takes several files takes all names behind it.
+fn with_swallowed_target(mut error: clap::Error) -> clap::Error {
+    let is_build = |usage: &ContextValue| usage.to_string().contains("graphmill build");
+    let has_out = |names: &ContextValue| matches!(names, ContextValue::Strings(names) if names.contains(&"<OUT>".to_owned()));
+    let missing = error.kind() == ErrorKind::MissingRequiredArgument
+        && error.get(ContextKind::Usage).is_some_and(is_build)
+        && error.get(ContextKind::InvalidArg).is_some_and(has_out);
+    if missing {
+        let tip =
+            "write OUT before flags that take several files, which take every name behind them";
+        let tips = ContextValue::StyledStrs(vec![tip.to_owned().into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
 }
 
 /// Tells what went wrong, or shows the help that was asked for, and gives the exit code.

@@ -13,7 +13,8 @@ pub struct SourceFlags {
     /// What the source is, instead of what it looks like: csv, npy, npz, parquet, ogb, mag240m, igb, graphzero
     #[arg(long, value_name = "FORMAT")]
     format: Option<SourceFormat>,
-    /// The first line of a text names its columns [default: if its first two fields are no numbers]
+    /// The first line of a text names its columns [default: if its first two fields are no numbers,
+    /// or are known names where ids are words]
     #[arg(long, overrides_with = "no_header")]
     header: bool,
     /// The first line of a text is a row
@@ -22,6 +23,14 @@ pub struct SourceFlags {
     /// What separates the fields of a text: comma, tab, semicolon, space [default: found]
     #[arg(long)]
     delimiter: Option<Delimiter>,
+    /// The column of sources, by name or by number from 0 [default: the one called src, source,
+    /// from or the like, else the first that nothing else is read from]
+    #[arg(long, value_name = "COLUMN")]
+    src_column: Option<Column>,
+    /// The column of destinations, by name or by number from 0 [default: the one called dst, target,
+    /// to or the like, else the next that nothing else is read from]
+    #[arg(long, value_name = "COLUMN")]
+    dst_column: Option<Column>,
     /// The column of weights, by name or by number from 0
     #[arg(long, value_name = "COLUMN")]
     weight_column: Option<Column>,
@@ -52,6 +61,12 @@ impl SourceFlags {
         }
         if let Some(delimiter) = self.delimiter {
             input = input.delimiter(delimiter);
+        }
+        if let Some(column) = &self.src_column {
+            input = input.source_column(column.clone());
+        }
+        if let Some(column) = &self.dst_column {
+            input = input.destination_column(column.clone());
         }
         if let Some(column) = &self.weight_column {
             input = input.weight_column(column.clone());

@@ -23,7 +23,8 @@ const AFTER_HELP: &str = "\
 Edges are text of any delimiter (.gz and .zst too), Parquet, .npy, .npz, .gl, or the folder of an
 OGB, MAG240M or IGB dataset, which brings its features, labels and splits along. Tables are text,
 Parquet, .npy, .npz or .gd; their rows are in the order of the ids unless a column is named id or
-node_id. Several files of one flag are one after the other.
+node_id. Several files of one flag are one after the other, so OUT comes first. Endpoints of edges
+are the columns called src and dst, source and target, from and to or the like, else the first two.
 
 Examples:
   graphmill build papers/ --edges edges.csv --features x.npy --labels y.npy --split train=train.npy
@@ -32,7 +33,7 @@ Examples:
 
 /// Compile edges, features, labels and splits into a dataset, within a memory budget
 #[derive(Debug, Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = "graphmill build <OUT> --edges <FILE>... [OPTIONS]")]
 pub struct Flags {
     /// The folder of the dataset
     out: PathBuf,
