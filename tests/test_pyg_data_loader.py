@@ -274,6 +274,12 @@ def test_the_sampler_of_a_loader_serves_pygs_own(tmp_path: Path) -> None:
     assert torch.equal(one.edge_index, other.edge_index)
 
 
+def test_a_sampler_that_would_follow_edges_the_other_way_is_refused(ds: gm.Dataset) -> None:
+    loader = pyg.NeighborLoader(ds, [-1], sample_direction="backward")
+    with pytest.raises(ValueError, match="follows out-edges"):
+        _ = loader.node_sampler
+
+
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_the_direction_of_sampling_is_pygs(ds: gm.Dataset, direction: str) -> None:
     for batch in pyg.NeighborLoader(ds, [-1], batch_size=50, sample_direction=direction):

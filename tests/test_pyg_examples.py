@@ -116,7 +116,8 @@ def test_a_script_has_the_results_that_it_has_in_memory(name: str, tmp_path: Pat
         assert numbers(found, ".*?") == pytest.approx(numbers(expected, ".*?"), abs=2e-4)
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+# The one that starts processes takes as long as all others, and has been seen to learn above.
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name != SPAWNING])
 def test_a_script_learns_as_it_stands(name: str, tmp_path: Path) -> None:
     output = output_of(name, ours(name), tmp_path / "ours")
     [*_, accuracy] = numbers(output, "test accuracy")

@@ -95,6 +95,10 @@ class DataLoaderFace(graphmill.NeighborLoader):
     def _sampler(self) -> Any:
         from ._sampler import Sampler
 
+        if self._made_of[2]["direction"] == "out":
+            raise ValueError(
+                "no sampler for PyG's own loaders follows out-edges: leave out sample_direction='backward'"
+            )
         return Sampler(self.data.dataset, **self._sampling)
 
     def __len__(self) -> int:

@@ -147,6 +147,8 @@ def _as_seeds(ds: graphmill.Dataset, nodes: Any) -> tuple[Any, Tensor | None]:
         nodes = nodes[1]
     if nodes is None or isinstance(nodes, str):
         return nodes, None
+    if isinstance(nodes, (list, tuple)) and nodes and isinstance(nodes[0], (bool, np.bool_)):
+        nodes = np.asarray(nodes)
     if str(getattr(nodes, "dtype", None)) not in ("torch.bool", "bool"):
         return nodes, None
     if tuple(nodes.shape) != (ds.num_nodes,):
