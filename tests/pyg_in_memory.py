@@ -35,8 +35,11 @@ def sample(self: Any, seed: Tensor, seed_time: Tensor | None = None, **_: Any) -
     assert self.subgraph_type.value == "directional"
     nodes = seed.tolist()
     local = {node: number for number, node in enumerate(nodes)}
-    rows, cols, edges = [], [], []
-    node_counts, edge_counts = [len(nodes)], []
+    rows: list[int] = []
+    cols: list[int] = []
+    edges: list[int] = []
+    node_counts: list[int] = [len(nodes)]
+    edge_counts: list[int] = []
     begin = 0
     for fanout in self.num_neighbors.get_mapped_values():
         end, known = len(nodes), len(edges)
@@ -56,7 +59,5 @@ def sample(self: Any, seed: Tensor, seed_time: Tensor | None = None, **_: Any) -
         node_counts.append(len(nodes) - end)
         edge_counts.append(len(edges) - known)
         begin = end
-    node, row, col, edge = map(torch.tensor, (nodes, rows, cols, edges))
-    return SamplerOutput(
-        node, row, col, edge, None, node_counts, edge_counts, orig_row=None, orig_col=None
-    )
+    lists = [torch.tensor(each, dtype=torch.int64) for each in (nodes, rows, cols, edges)]
+    return SamplerOutput(*lists, None, node_counts, edge_counts)

@@ -331,7 +331,7 @@ def test_what_is_deleted_from_the_data_is_not_read_and_what_is_set_is_delivered(
     shared = pyg.DataView(ds)
     loader = pyg.NeighborLoader(copy.copy(shared), [3], batch_size=50)
     del loader.data.x, loader.data.y, loader.data.edge_attr
-    loader.data.num_nodes = NODES  # type: ignore[misc]
+    loader.data.num_nodes = NODES
     loader.data.n_id = torch.arange(NODES)
     loader.data.score = torch.arange(NODES) * 3
     loader.data.edge_score = torch.arange(EDGES) * 5

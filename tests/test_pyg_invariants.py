@@ -201,8 +201,8 @@ def test_batches_of_nodes(asked: Asked, form: str) -> None:
         times = data.time[seeds]
     with tempfile.TemporaryDirectory() as folder:
         ds = gm.from_pyg(data, Path(folder) / "ds", order=asked.order, memory="64MiB")
-        more = {"input_time": times} if options["time_attr"] == "edge_time" else {}
-        loader = pyg.NeighborLoader(ds, asked.fanouts, given_nodes, **options, **more)
+        input_time = times if options["time_attr"] == "edge_time" else None
+        loader = pyg.NeighborLoader(ds, asked.fanouts, given_nodes, input_time, **options)
         visited = []
         for batch in loader:
             positions = batch.input_id

@@ -54,7 +54,8 @@ def test_what_a_script_draws_after_an_epoch_is_what_it_is_with_a_data_loader(
             pass
         return float(torch.rand(()))
 
-    theirs = drawn(lambda generator: DataLoader(range(9), shuffle=shuffle, generator=generator))
+    numbers: Any = range(9)
+    theirs = drawn(lambda generator: DataLoader(numbers, shuffle=shuffle, generator=generator))
     assert drawn(lambda generator: loader(ds, shuffle=shuffle, generator=generator)) == theirs
 
 

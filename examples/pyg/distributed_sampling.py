@@ -1,4 +1,4 @@
-"""One model in several processes, each with its part of the seeds: `DistributedDataParallel` by `mp.spawn`.
+"""One model in several processes, each with its part of the seeds: `DistributedDataParallel` by torch's `spawn`.
 
 PyG's example of this name, in our words; what PyG's has in place of three lines stands above them.
 
@@ -14,8 +14,8 @@ from math import ceil
 
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import Tensor
+from torch.multiprocessing.spawn import spawn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 from torch_geometric.data import Data
@@ -85,4 +85,4 @@ if __name__ == "__main__":
     # PyG: data = communities()
     data = DataView(gm.from_pyg(communities(), args.folder))
     with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(run, args=(2, data, args, f"{folder}/meeting"), nprocs=2, join=True)
+        spawn(run, args=(2, data, args, f"{folder}/meeting"), nprocs=2, join=True)

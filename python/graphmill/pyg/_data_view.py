@@ -61,8 +61,13 @@ class DataView:
 
     @property
     def num_nodes(self) -> int:
-        """The number of nodes."""
+        """The number of nodes; scripts may set the one that is there."""
         return self._ds.num_nodes
+
+    @num_nodes.setter
+    def num_nodes(self, value: int) -> None:
+        if value != self.num_nodes:
+            raise self._is_of_another_graph("num_nodes")
 
     @property
     def num_edges(self) -> int:
@@ -132,17 +137,20 @@ class DataView:
             raise AttributeError(error.args[0]) from None
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("num_nodes", "edge_index"):
-            # Scripts set the number of nodes that is there; another graph needs another dataset.
-            if name == "num_nodes" and value == self.num_nodes:
-                return
-            raise AttributeError(
-                f"{name} of {self._ds.path} cannot be set: build a dataset of the other graph with gm.from_pyg"
-            )
+        if name == "num_nodes":
+            object.__setattr__(self, name, value)
+            return
+        if name == "edge_index":
+            raise self._is_of_another_graph(name)
         if name.startswith("_"):
             raise AttributeError(f"{name!r} cannot be set: its name begins with an underscore")
         self._own[name] = value
         self._deleted.discard(name)
+
+    def _is_of_another_graph(self, name: str) -> AttributeError:
+        return AttributeError(
+            f"{name} of {self._ds.path} cannot be set: build a dataset of the other graph with gm.from_pyg"
+        )
 
     def __delattr__(self, name: str) -> None:
         if name not in self:

@@ -96,7 +96,7 @@ class LightningNodeData(lightning.LightningNodeData):  # type: ignore[misc]
             >>> from importlib.util import find_spec
             >>> if find_spec("pytorch_lightning"):
             ...     module = pyg.LightningNodeData(ds, num_neighbors=[2])
-            ...     loader = module.dataloader("train")
+            ...     loader = module.dataloader("train", **module.loader_kwargs)
         """
         return NeighborLoader(
             self.data,
@@ -181,7 +181,7 @@ class LightningLinkData(lightning.LightningLinkData):  # type: ignore[misc]
             >>> from importlib.util import find_spec
             >>> if find_spec("pytorch_lightning"):
             ...     module = pyg.LightningLinkData(ds, num_neighbors=[2])
-            ...     loader = module.dataloader(None)
+            ...     loader = module.dataloader(None, **module.loader_kwargs)
         """
         inputs = {
             "edge_label_index": input_edges,
