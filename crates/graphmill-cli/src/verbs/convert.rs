@@ -32,10 +32,10 @@ What is not said is taken over from a .gl; plain edges become out-lists in id or
 order of the ids unless a column is named id or node_id.
 
 A .csv or .parquet of edges has the columns source, destination, weight and time where there are
-weights or times, in the order of the stored edge ids (and edge_id where these leave gaps); each edge
-of an undirected graph is one row. Nodes have the ids that they had before they were renumbered, or
-their names. A .csv of a .gd has no header, and numbers that read back to the same. What a target has
-no place for is named in a warning.
+weights or times, in the order of the stored edge ids (and edge_id where these leave gaps); each
+edge of an undirected graph is one row. Nodes have the ids that they had before they were
+renumbered, or their names. A .csv of a .gd has no header, and numbers that read back to the same.
+What a target has no place for is named in a warning.
 
 Ids that are scattered or words are numbered by `graphmill build --map-ids` or `--string-ids`.
 
