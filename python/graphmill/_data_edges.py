@@ -27,7 +27,8 @@ def edges_of(data: Any) -> DataEdges:
     """Return the edges of a ``Data``; one without any is a graph of nodes alone, as in PyG."""
     import torch
 
-    edge_index, values = data.edge_index, {}
+    edge_index = data.edge_index
+    values: dict[str, Any] = {}
     matrices = [name for name in _MATRICES if _is_sparse(data.get(name))]
     if edge_index is not None and matrices:
         warnings.warn(
