@@ -58,7 +58,10 @@ def _of_pyg_lib(
     local: dict[tuple[int, int], int] = {}
     for place, key in enumerate(nodes):
         local.setdefault(key, place)
-    rows, cols, edges, per_hop, edges_per_hop = [], [], [], [len(nodes)], []
+    rows: list[int] = []
+    cols: list[int] = []
+    edges: list[int] = []
+    per_hop, edges_per_hop = [len(nodes)], []
     begin = 0
     for fanout in fanouts:
         end, before = len(nodes), len(edges)
@@ -80,8 +83,8 @@ def _of_pyg_lib(
         edges_per_hop.append(len(edges) - before)
         begin = end
     found = torch.tensor(nodes, dtype=torch.int64).view(-1, 2)
-    lists = [torch.tensor(each, dtype=torch.int64) for each in (rows, cols, edges)]
-    return (*lists[:2], found if disjoint else found[:, 1], lists[2], per_hop, edges_per_hop)
+    made = [torch.tensor(each, dtype=torch.int64) for each in (rows, cols, edges)]
+    return (*made[:2], found if disjoint else found[:, 1], made[2], per_hop, edges_per_hop)
 
 
 def _of_torch_sparse(

@@ -58,7 +58,7 @@ def test_labels_keep_type_shape_and_missing_values(
     data = Data(num_nodes=3, edge_index=EDGES, y=y)
     ds = gm.from_pyg(data, tmp_path / "ds", order=order)
     assert same(DataView(ds).y, y)
-    assert same(ds.labels.torch(), y[torch.from_numpy(ds.original_ids(np.arange(3)))])
+    assert same(ds.table("y").torch(), y[torch.from_numpy(ds.original_ids(np.arange(3)))])
     for batch in NeighborLoader(ds, [-1], batch_size=2):
         assert same(batch.y, y[batch.n_id])
     expected = y.shape[1] if y.dim() == 2 and y.shape[1] > 1 else 2 if y.isnan().any() else 3
@@ -68,7 +68,7 @@ def test_labels_keep_type_shape_and_missing_values(
 def test_other_labels_take_the_place_of_those_of_the_data(tmp_path: Path) -> None:
     data = Data(num_nodes=3, edge_index=EDGES, y=torch.tensor([0.5, 1.5, NAN]))
     ds = gm.from_pyg(data, tmp_path / "ds", labels=["a", "b", "a"])
-    assert ds.labels.numpy().tolist() == [0, 1, 0]
+    assert ds.table("y").numpy().tolist() == [0, 1, 0]
     assert ds.classes == {"y": ["a", "b"]}
 
 
@@ -110,7 +110,7 @@ def test_a_mapped_file_is_streamed(tmp_path: Path) -> None:
         watcher.join()
     # The file has 128 MiB.
     assert 0 < most < before + (40 << 20)
-    assert ds.features.nbytes == 128 << 20
+    assert ds.table("x").nbytes == 128 << 20
 
 
 @pytest.mark.parametrize("layout", [torch.sparse_csr, torch.sparse_coo])

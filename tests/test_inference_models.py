@@ -150,7 +150,7 @@ def test_what_batches_cannot_give_is_refused_with_another_way(
     assert not list(tmp_path.iterdir())
 
 
-class Own(models.GraphSAGE):
+class Own(models.GraphSAGE):  # type: ignore[misc]
     def forward(self, x: Any, edge_index: Any, *rest: Any, **named: Any) -> Any:
         return super().forward(x, edge_index, *rest, **named) + 1
 

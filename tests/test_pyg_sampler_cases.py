@@ -86,8 +86,8 @@ class LinkNeighborLoader(LinkLoader):  # type: ignore[misc]
 
 @pytest.fixture(autouse=True)
 def over_the_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases.pyg, "NeighborLoader", NeighborLoader)
-    monkeypatch.setattr(cases.pyg, "LinkNeighborLoader", LinkNeighborLoader)
+    monkeypatch.setattr(pyg, "NeighborLoader", NeighborLoader)
+    monkeypatch.setattr(pyg, "LinkNeighborLoader", LinkNeighborLoader)
 
 
 OWN = ("test_features_may_be_a_mapped_file", BY_TIME)
@@ -205,7 +205,7 @@ def test_weights_decide_backwards_too(tmp_path: Path, weights: list[float]) -> N
     found = []
     for name, edges, direction in (("a", FAMILY, "backward"), ("b", FAMILY.flip(0), "forward")):
         ds = family(tmp_path / name, edges, weights=torch.tensor(weights))
-        options = {"weight_attr": "edge_weight", "sample_direction": direction}
+        options: dict[str, Any] = {"weight_attr": "edge_weight", "sample_direction": direction}
         found.append(sampled(ds, [1, 1], 0, **options))
     check_reversed(*found)
     assert found[0].node.tolist() == ([0, 1] if weights[0] else [0, 2, 3])

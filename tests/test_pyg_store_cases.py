@@ -95,8 +95,8 @@ class LinkNeighborLoader(torch_geometric.loader.LinkNeighborLoader):  # type: ig
 @pytest.fixture(autouse=True)
 def over_stores(monkeypatch: pytest.MonkeyPatch) -> Any:
     pyg_lib.install(monkeypatch)
-    monkeypatch.setattr(cases.pyg, "NeighborLoader", NeighborLoader)
-    monkeypatch.setattr(cases.pyg, "LinkNeighborLoader", LinkNeighborLoader)
+    monkeypatch.setattr(pyg, "NeighborLoader", NeighborLoader)
+    monkeypatch.setattr(pyg, "LinkNeighborLoader", LinkNeighborLoader)
     monkeypatch.setattr(sampler_cases, "LinkNeighborLoader", LinkNeighborLoader)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PyG samples from lists of int64 in memory")
@@ -191,6 +191,7 @@ def test_layouts_hold_the_same_edges(
     )
     row, col, ids = store.coo()
     assert torch.equal(edge_index[:, ids], torch.stack([row, col]))
+    assert ids is not None
     assert torch.equal(ids.sort().values, torch.arange(300))
     offsets, col, ids = store.csr()
     assert torch.equal(offsets.diff(), edge_index[0].bincount(minlength=100))

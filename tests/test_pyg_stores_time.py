@@ -104,7 +104,8 @@ def test_times_that_pyg_cannot_take_are_refused_with_the_way_to_take_them(tmp_pa
     assert sorted(attr.attr_name for attr in features.get_all_tensor_attrs()) == ["time", "x"]
     again, lists = pickle.loads(pickle.dumps((features, graph)))
     assert torch.equal(again.get_tensor(None, "time", None), data.year)
-    assert all(map(torch.equal, lists.csc(), graph.csc()))
+    pairs = zip(lists.csc(), graph.csc(), strict=True)
+    assert all(torch.equal(torch.as_tensor(one), torch.as_tensor(other)) for one, other in pairs)
 
 
 @pytest.mark.parametrize("kind", ["scattered", "words"])
@@ -112,7 +113,7 @@ def test_ids_that_index_nothing_stay_inside(tmp_path: Path, kind: str) -> None:
     words, sources, destinations = ["a", "b", "c"], [0, 1, 2], [1, 2, 0]
     names: Any = words if kind == "words" else [10, 20, 30]
     edges = [[names[node] for node in ends] for ends in (sources, destinations)]
-    ids = {"string_ids": True} if kind == "words" else {"map_ids": True}
+    ids: dict[str, Any] = {"string_ids": True} if kind == "words" else {"map_ids": True}
     ds = gm.build(tmp_path / "ds", edges, encoding="i64", order="hot", **ids)
     features, graph = pyg.stores(ds)
     found = torch.stack(graph.coo()[:2]).t().tolist()
