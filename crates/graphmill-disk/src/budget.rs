@@ -29,6 +29,9 @@ pub struct Budget {
 struct Account {
     total: u64,
     used: AtomicU64,
+    /// Of the used bytes, those that are memory already.
+    in_use: AtomicU64,
+    /// The most that were in use at once.
     peak: AtomicU64,
     /// Only ever tried, never waited for, because of forks.
     keepers: Mutex<Vec<Weak<dyn Keeper>>>,
@@ -43,8 +46,13 @@ pub trait Keeper: Send + Sync {
 impl Budget {
     /// A budget of `total` bytes.
     pub fn new(total: u64) -> Self {
-        let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        let account = Account { total, used, peak, keepers: Mutex::default() };
+        let account = Account {
+            total,
+            used: AtomicU64::new(0),
+            in_use: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            keepers: Mutex::default(),
+        };
         Self { account: Arc::new(account) }
     }
 
@@ -68,7 +76,7 @@ impl Budget {
         self.total() - self.used()
     }
 
-    /// The most bytes that were ever reserved at once.
+    /// The most bytes that were ever in use at once: those reserved, but of pools only what was touched.
     pub fn peak(&self) -> u64 {
         self.account.peak.load(Ordering::Relaxed)
     }
@@ -78,7 +86,16 @@ impl Budget {
     /// `what` names the purpose in the error: "the sort buffer", "a batch of 1024 seeds".
     pub fn reserve(&self, bytes: u64, what: &str) -> Result<Reservation> {
         self.take(bytes, what)?;
-        Ok(Reservation { budget: self.clone(), bytes, what: what.to_owned() })
+        self.use_more(bytes);
+        Ok(Reservation { budget: self.clone(), bytes, what: what.to_owned(), touched: None })
+    }
+
+    /// Takes `bytes` for a pool that becomes memory as it is needed: the peak counts what
+    /// [`touch`](Reservation::touch) says.
+    pub fn reserve_pool(&self, bytes: u64, what: &str) -> Result<Reservation> {
+        self.take(bytes, what)?;
+        let touched = Some(AtomicU64::new(0));
+        Ok(Reservation { budget: self.clone(), bytes, what: what.to_owned(), touched })
     }
 
     /// Registers somebody to be asked for memory when it runs short, once.
@@ -113,14 +130,11 @@ impl Budget {
     }
 
     fn try_take(&self, bytes: u64, what: &str) -> Result<()> {
-        let Account { total, used, peak, .. } = &*self.account;
+        let Account { total, used, .. } = &*self.account;
         let grown = |now: u64| now.checked_add(bytes).filter(|sum| sum <= total);
         // Only the count itself is shared, no memory is handed over by it: relaxed is enough.
         match used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown) {
-            Ok(before) => {
-                peak.fetch_max(before + bytes, Ordering::Relaxed);
-                Ok(())
-            }
+            Ok(_) => Ok(()),
             Err(now) => Err(Error::Budget {
                 what: what.to_owned(),
                 wanted: bytes,
@@ -128,6 +142,15 @@ impl Budget {
                 total: *total,
             }),
         }
+    }
+
+    fn use_more(&self, bytes: u64) {
+        let before = self.account.in_use.fetch_add(bytes, Ordering::Relaxed);
+        self.account.peak.fetch_max(before + bytes, Ordering::Relaxed);
+    }
+
+    fn use_less(&self, bytes: u64) {
+        self.account.in_use.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     fn give_back(&self, bytes: u64) {
@@ -142,6 +165,8 @@ pub struct Reservation {
     budget: Budget,
     bytes: u64,
     what: String,
+    /// For a pool, the bytes that are memory already.
+    touched: Option<AtomicU64>,
 }
 
 impl Reservation {
@@ -153,14 +178,37 @@ impl Reservation {
     /// Takes `more` bytes; on failure what was held stays held.
     pub fn grow(&mut self, more: u64) -> Result<()> {
         self.budget.take(more, &self.what)?;
+        if self.touched.is_none() {
+            self.budget.use_more(more);
+        }
         self.bytes += more;
         Ok(())
+    }
+
+    /// Records that `bytes` of a pool have become memory, at most what is held. What was touched once stays so.
+    pub fn touch(&self, bytes: u64) {
+        let Some(touched) = &self.touched else { return };
+        let bytes = bytes.min(self.bytes);
+        let before = touched.fetch_max(bytes, Ordering::Relaxed);
+        if bytes > before {
+            self.budget.use_more(bytes - before);
+        }
     }
 
     /// Gives back `fewer` bytes, at most what is held.
     pub fn shrink(&mut self, fewer: u64) {
         let fewer = fewer.min(self.bytes);
         self.bytes -= fewer;
+        let unused = match &mut self.touched {
+            None => fewer,
+            Some(touched) => {
+                let touched = touched.get_mut();
+                let unused = touched.saturating_sub(self.bytes);
+                *touched -= unused;
+                unused
+            }
+        };
+        self.budget.use_less(unused);
         self.budget.give_back(fewer);
     }
 
@@ -176,7 +224,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.budget.give_back(self.bytes);
+        self.shrink(self.bytes);
     }
 }
 
@@ -236,6 +284,26 @@ mod tests {
         held.resize(1).unwrap();
         held.shrink(100);
         assert_eq!((held.bytes(), budget.used(), budget.peak()), (0, 0, 10));
+    }
+
+    #[test]
+    fn the_peak_counts_of_pools_what_was_touched() {
+        let budget = Budget::new(100);
+        let mut pool = budget.reserve_pool(80, "a pool").unwrap();
+        assert_eq!((budget.used(), budget.peak()), (80, 0));
+        pool.touch(30);
+        pool.touch(20);
+        let other = budget.reserve(15, "a").unwrap();
+        assert_eq!((budget.free(), budget.peak()), (5, 45));
+        drop(other);
+        pool.touch(1000);
+        assert_eq!(budget.peak(), 80);
+        pool.shrink(70);
+        pool.grow(10).unwrap();
+        let _other = budget.reserve(80, "b").unwrap();
+        assert_eq!((budget.used(), budget.peak()), (100, 90));
+        drop(pool);
+        assert_eq!(budget.used(), 80);
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub mod error;
 #[cfg(feature = "faults")]
 pub mod faults;
 pub mod free_space;
+pub mod heap;
 #[cfg(target_os = "linux")]
 pub mod large_blocks;
 mod last_cache;
@@ -62,6 +63,7 @@ pub use budget::{Budget, Keeper, Reservation};
 pub use device_activity::DeviceActivity;
 pub use error::{Error, Result};
 pub use free_space::free_space;
+pub use heap::release_heap;
 #[cfg(target_os = "linux")]
 pub use large_blocks::LargeBlocks;
 pub use last_cache::last_cache_bytes;

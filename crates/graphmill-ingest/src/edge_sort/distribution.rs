@@ -195,7 +195,7 @@ impl<R: Record> Drop for Filler<'_, R> {
 mod tests {
     use std::sync::Arc;
 
-    use graphmill_disk::RealFileSystem;
+    use graphmill_disk::{Budget, RealFileSystem};
 
     use super::super::record::{ListEntry, PairRecord};
     use super::super::scratch::Scratch;
@@ -208,7 +208,8 @@ mod tests {
         let sizing = Sizing::of(LEAST_MEMORY, size_of::<PairRecord>(), 1);
         let path = folder.path().join("edges.gl");
         let scratch = Scratch::new(Arc::new(RealFileSystem), path, sizing.io_bytes);
-        let store = Store::new(sizing, scratch);
+        let reserved = Budget::unlimited().reserve_pool(LEAST_MEMORY, "a test").unwrap();
+        let store = Store::new(sizing, scratch, Arc::new(reserved));
         let mut part = Part::default();
         let fill = |part: &mut Part<PairRecord>| {
             while let Some(mut block) = store.take() {

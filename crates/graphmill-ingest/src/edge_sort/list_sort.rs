@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use graphmill_disk::FileSystem;
+use graphmill_disk::{FileSystem, Reservation};
 use graphmill_format::ListOrder;
 
 use super::distribution::{Distribution, Filler};
@@ -39,9 +39,11 @@ impl<R: Record> ListSort<R> {
         threads: usize,
         file_system: Arc<dyn FileSystem>,
         path: PathBuf,
+        reserved: Arc<Reservation>,
     ) -> Self {
         let sizing = Sizing::of(memory, size_of::<R>(), threads);
-        let store = Store::new(sizing, Scratch::new(file_system, path, sizing.io_bytes));
+        let scratch = Scratch::new(file_system, path, sizing.io_bytes);
+        let store = Store::new(sizing, scratch, reserved);
         let distribution = Distribution::new(Splitters::none());
         ListSort { store, distribution: RwLock::new(distribution) }
     }
@@ -55,6 +57,11 @@ impl<R: Record> ListSort<R> {
             self.choose_parts()?;
         }
         Ok(())
+    }
+
+    /// Records that have come.
+    pub(super) fn records(&self) -> u64 {
+        self.distribution.read().unwrap_or_else(PoisonError::into_inner).records()
     }
 
     fn knows_enough(&self, distribution: &Distribution<R>) -> bool {

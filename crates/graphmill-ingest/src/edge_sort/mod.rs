@@ -104,7 +104,6 @@ pub struct EdgeSorter<'a> {
     /// One more than the largest row so far.
     row_limit: AtomicU64,
     self_loops_dropped: AtomicU64,
-    _reserved: Reservation,
 }
 
 /// Where the records are and how much memory there is for them.
@@ -113,6 +112,7 @@ struct Place {
     threads: usize,
     file_system: Arc<dyn FileSystem>,
     target: PathBuf,
+    reserved: Arc<Reservation>,
 }
 
 /// A sort with the narrowest records that do.
@@ -130,7 +130,8 @@ impl Place {
         name.push(self.target.file_name().unwrap_or_default());
         name.push(".sort");
         let path = self.target.with_file_name(name);
-        ListSort::new(self.memory, self.threads, self.file_system.clone(), path)
+        let (file_system, reserved) = (self.file_system.clone(), self.reserved.clone());
+        ListSort::new(self.memory, self.threads, file_system, path, reserved)
     }
 }
 
@@ -146,7 +147,8 @@ impl<'a> EdgeSorter<'a> {
         options.check()?;
         let threads = graphmill_disk::pool()?.current_num_threads();
         let granted = options.memory.unwrap_or(budget.free());
-        let reserved = budget.reserve(granted.max(sizing::LEAST_MEMORY), "sorting the edges")?;
+        let granted = granted.max(sizing::LEAST_MEMORY);
+        let reserved = Arc::new(budget.reserve_pool(granted, "sorting the edges")?);
         // Every thread fills a block, and each section has about as many that are not whole yet.
         let sections = 2 + [options.needs_rows(), options.weights, options.times]
             .map(u64::from)
@@ -156,7 +158,7 @@ impl<'a> EdgeSorter<'a> {
         let memory = reserved.bytes() - output.min(reserved.bytes() / 4);
         let memory = memory.max(sizing::LEAST_MEMORY);
         let target = target.to_path_buf();
-        let place = Place { memory, threads, file_system, target };
+        let place = Place { memory, threads, file_system, target, reserved };
         let engine = if options.times {
             Engine::Full(place.start())
         } else if options.weights {
@@ -174,7 +176,6 @@ impl<'a> EdgeSorter<'a> {
             rows: AtomicU64::new(0),
             row_limit: AtomicU64::new(0),
             self_loops_dropped: AtomicU64::new(0),
-            _reserved: reserved,
         })
     }
 
@@ -266,8 +267,10 @@ impl<'a> EdgeSorter<'a> {
             return Err(Error::source("original ids", format!("{count} ids"), expected, remedy));
         }
         self.add_self_loops(num_nodes)?;
-        let EdgeSorter { options, engine, rows, self_loops_dropped, _reserved, .. } = self;
-        let finish = Finish { options, file, name, num_nodes, original_ids };
+        let EdgeSorter { options, engine, rows, self_loops_dropped, place, .. } = self;
+        // What is not divided among blocks and work is for what is on its way to the file.
+        let output = place.reserved.bytes() - place.memory.min(place.reserved.bytes());
+        let finish = Finish { options, file, name, num_nodes, original_ids, output };
         let engine = engine.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut report = EdgeSortReport {
             graph: GraphReport {
@@ -290,6 +293,9 @@ impl<'a> EdgeSorter<'a> {
             Engine::Full(sort) => finish.run(sort, &mut report),
         }?;
         report.graph.length = written.length;
+        drop(place);
+        // Thousands of blocks were freed, and what comes next takes memory of another kind.
+        graphmill_disk::release_heap();
         Ok((written, report))
     }
 
@@ -321,12 +327,16 @@ struct Finish<'f> {
     name: &'f Path,
     num_nodes: u64,
     original_ids: Option<&'f dyn EdgeValues<i64>>,
+    /// Bytes for blocks of the file that are not whole yet.
+    output: u64,
 }
 
 impl Finish<'_> {
     /// Writes the file and completes the report.
     fn run<R: Record>(&self, sort: ListSort<R>, report: &mut EdgeSortReport) -> Result<Written> {
         let (file, options) = (self.file, &self.options);
+        let working = sort.store.sizing.working(sort.records(), size_of::<R>());
+        sort.store.touch(working + self.output);
         let Leaves { store, mut leaves, records, duplicates } =
             sort.into_leaves(options.order, options.dedup)?;
         let mut shape = options.shape(self.num_nodes, records);

@@ -60,6 +60,13 @@ impl Sizing {
         }
     }
 
+    /// Bytes that finishing takes beside blocks, for so many records.
+    pub(super) fn working(&self, records: u64, width: usize) -> u64 {
+        let sorted = records.min((self.workers * self.sortable) as u64);
+        let copied = records.saturating_mul(width as u64);
+        sorted * work_per_record(width) as u64 + copied.min((self.workers * self.io_bytes) as u64)
+    }
+
     /// Blocks without which a distribution cannot be filled.
     pub(super) fn open_blocks(&self) -> usize {
         open_blocks(self.workers, self.parts)

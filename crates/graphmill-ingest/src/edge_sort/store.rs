@@ -4,7 +4,9 @@
 //! must not know how parts are chosen.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use graphmill_disk::Reservation;
 
 use super::record::Record;
 use super::scratch::{Extent, Scratch};
@@ -16,6 +18,7 @@ pub(super) struct Store<R> {
     pub(super) sizing: Sizing,
     pub(super) scratch: Scratch,
     pool: Mutex<Pool<R>>,
+    reserved: Arc<Reservation>,
 }
 
 struct Pool<R> {
@@ -37,9 +40,16 @@ impl<R> Default for Part<R> {
 }
 
 impl<R: Record> Store<R> {
-    pub(super) fn new(sizing: Sizing, scratch: Scratch) -> Self {
+    /// Blocks are memory of what is reserved.
+    pub(super) fn new(sizing: Sizing, scratch: Scratch, reserved: Arc<Reservation>) -> Self {
         let pool = Mutex::new(Pool { made: 0, free: Vec::new() });
-        Store { sizing, scratch, pool }
+        Store { sizing, scratch, pool, reserved }
+    }
+
+    /// Records that blocks and so many bytes beside them are in use.
+    pub(super) fn touch(&self, beside: u64) {
+        let blocks = lock(&self.pool).made * self.sizing.block_records * size_of::<R>();
+        self.reserved.touch(beside + blocks as u64);
     }
 
     /// An empty block, if there is one left.
@@ -53,6 +63,7 @@ impl<R: Record> Store<R> {
         }
         pool.made += 1;
         drop(pool);
+        self.touch(0);
         Some(Vec::with_capacity(self.sizing.block_records))
     }
 

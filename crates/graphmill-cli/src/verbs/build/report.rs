@@ -131,11 +131,10 @@ fn stages(report: &BuildReport) -> String {
 }
 
 fn memory(report: &BuildReport, budget: &Budget) -> String {
-    let (reserved, total) = (format_size(report.peak_memory), format_size(budget.total()));
+    let (used, total) = (format_size(report.peak_memory), format_size(budget.total()));
+    let budgeted = format!("{used} of the memory budget of {total} in use");
     match peak_memory() {
-        Some(peak) => {
-            format!("{} resident at most, {reserved} of {total} reserved", format_size(peak))
-        }
-        None => format!("{reserved} of {total} reserved"),
+        Some(peak) => format!("{} resident at most, {budgeted}", format_size(peak)),
+        None => budgeted,
     }
 }
