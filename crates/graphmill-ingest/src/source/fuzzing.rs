@@ -5,6 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use graphmill_disk::Budget;
+#[cfg(feature = "parquet")]
+use graphmill_format::ElementType;
 
 use super::array::ArrayFile;
 use super::chunk::EdgeChunk;
@@ -90,6 +92,65 @@ pub fn npz(data: &[u8]) {
             let _ = input.read(&Budget::new(16 << 20), &|_| Ok(()), None);
         }
     });
+}
+
+/// A Parquet file, whose columns are taken for edges of numbers and of words, with weights and times, for rows of
+/// numbers and of words with and without ids, and for ids alone.
+#[cfg(feature = "parquet")]
+pub fn parquet(data: &[u8]) {
+    parquet_readings(data);
+}
+
+/// Does the same, and returns how many of these readings came to the end.
+#[cfg(feature = "parquet")]
+pub fn parquet_readings(data: &[u8]) -> usize {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Rows after which a reading is given up: few bytes may repeat a value very often.
+    const MOST_ROWS: usize = 1 << 18;
+
+    let column = Column::Index;
+    let edges = EdgeInputOptions::new().format(SourceFormat::Parquet);
+    let names = edges.clone().text_ids(true).source_column(column(4)).destination_column(column(5));
+    let edges = [
+        edges.clone().weight_column(column(2)).time_column(column(3)),
+        names,
+        edges.on_bad_row(OnBadRow::Skip),
+    ];
+    let table = TableInputOptions::new().format(SourceFormat::Parquet);
+    let numbers = (0..4).chain([6]).map(column).collect::<Vec<_>>();
+    let tables = [
+        table.clone().columns(numbers).missing(-1),
+        table.clone().columns(vec![column(2), column(6)]).id_column(column(0)).missing(0),
+        table.clone().columns(vec![column(4)]).text(true).text_ids(true).id_column(column(5)),
+        table.clone().ids_only(true).id_column(column(1)),
+        table.clone().columns(vec![column(0)]).element(ElementType::I64).ordered(true),
+        table,
+    ];
+    let mut whole = 0;
+    with_file(data, |path| {
+        let paths = [path.to_path_buf()];
+        let rows = AtomicUsize::new(0);
+        let count = |more: usize| match rows.fetch_add(more, Ordering::Relaxed) {
+            before if before < MOST_ROWS => Ok(()),
+            _ => Err(crate::Error::Cancelled),
+        };
+        for options in &edges {
+            rows.store(0, Ordering::Relaxed);
+            let read = EdgeInput::open(&paths, options).and_then(|input| {
+                input.read(&Budget::new(16 << 20), &|chunk| count(chunk.len()), None)
+            });
+            whole += usize::from(read.is_ok());
+        }
+        for options in &tables {
+            rows.store(0, Ordering::Relaxed);
+            let read = TableInput::open(&paths, options).and_then(|input| {
+                input.read(&Budget::new(16 << 20), &|chunk| count(chunk.rows), None)
+            });
+            whole += usize::from(read.is_ok());
+        }
+    });
+    whole
 }
 
 /// Readers take paths, so the bytes become a file for a moment.

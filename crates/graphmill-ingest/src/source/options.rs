@@ -206,6 +206,7 @@ pub struct TableInputOptions {
     pub(crate) positional: bool,
     pub(crate) element: Option<ElementType>,
     pub(crate) text: bool,
+    pub(crate) ids_only: bool,
     pub(crate) missing: Option<i64>,
     pub(crate) ordered: bool,
     pub(crate) on_bad_row: OnBadRow,
@@ -308,6 +309,12 @@ impl TableInputOptions {
     /// Cells are handed over as text, for classes and names.
     pub fn text(mut self, text: bool) -> Self {
         self.text = text;
+        self
+    }
+
+    /// Cells may be left unread and of any type: the ids of the rows are wanted alone.
+    pub(crate) fn ids_only(mut self, ids: bool) -> Self {
+        self.ids_only = ids;
         self
     }
 

@@ -5,7 +5,14 @@ use graphmill_rounds::corpus::{check_that_all_are_replayed, replay};
 use proptest::prelude::*;
 use std::path::Path;
 
-const TARGETS: [fn(&[u8]); 4] = [fuzzing::csv, fuzzing::edge_file, fuzzing::npy, fuzzing::npz];
+const TARGETS: &[fn(&[u8])] = &[
+    fuzzing::csv,
+    fuzzing::edge_file,
+    fuzzing::npy,
+    fuzzing::npz,
+    #[cfg(feature = "parquet")]
+    fuzzing::parquet,
+];
 
 #[test]
 fn lines_survive_their_corpus() {
@@ -24,12 +31,18 @@ fn archives_survive_their_corpus() {
     replay("npz", fuzzing::npz);
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_files_survive_their_corpus() {
+    replay("parquet", fuzzing::parquet);
+}
+
 #[test]
 fn every_target_is_replayed() {
     check_that_all_are_replayed(
         "graphmill_ingest::source::fuzzing",
         include_str!("source_fuzzing.rs"),
-        3,
+        4,
     );
 }
 

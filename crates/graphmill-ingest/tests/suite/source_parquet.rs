@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
-    LargeStringArray, RecordBatch, StringArray, UInt64Array,
+    LargeStringArray, RecordBatch, StringArray, StructArray, UInt64Array,
 };
+use arrow_schema::{DataType, Field};
 use graphmill_disk::Budget;
 use graphmill_format::ElementType;
 use graphmill_ingest::source::{
@@ -312,4 +313,83 @@ fn pages_are_paid_for_before_they_are_unpacked() {
     assert_eq!(input.read(&budget, &|_| Ok(()), None).unwrap().rows, rows as u64);
     assert!(budget.peak() > 48 << 20, "{}", budget.peak());
     assert_eq!(budget.used(), 0);
+}
+
+/// Edges with a time column, as times or as what went wrong.
+fn times(path: &Path, column: ArrayRef) -> Result<Vec<i64>, String> {
+    let ids = || Arc::new(Int64Array::from_iter_values(0..column.len() as i64));
+    write(path, vec![("src", ids()), ("dst", ids()), ("time", column.clone())]);
+    let options = EdgeInputOptions::new().time_column(Column::Index(2));
+    let (rows, _) = edges(path.to_path_buf(), &options)?;
+    Ok(rows.into_iter().map(|(.., time)| time.unwrap()).collect())
+}
+
+#[test]
+fn times_are_whole_numbers_in_whatever_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let whole = Float64Array::from_iter_values([-3.0, 0.0, 4.5e15]);
+    assert_eq!(times(&path, Arc::new(whole)).unwrap(), [-3, 0, 4_500_000_000_000_000]);
+    for wrong in [1.5, 1e30, f64::NAN] {
+        let error =
+            times(&path, Arc::new(Float64Array::from_iter_values([1.0, wrong]))).unwrap_err();
+        assert!(error.contains("row 1, column time"), "{error}");
+    }
+    let error = times(&path, Arc::new(UInt64Array::from_iter_values([1 << 63]))).unwrap_err();
+    assert!(error.contains("row 0, column time"), "{error}");
+}
+
+#[test]
+fn labels_too_large_for_their_type_are_not_taken_for_missing_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("y.parquet");
+    let labels = UInt64Array::from(vec![Some(3), None, Some(u64::MAX)]);
+    write(&path, vec![("y", Arc::new(labels))]);
+    let options = TableInputOptions::new().element(ElementType::I64).missing(-1);
+    let input = TableInput::open(&[path], &options).unwrap();
+    let error = input.read(&Budget::new(16 << 20), &|_| Ok(()), None).unwrap_err().to_string();
+    assert!(error.contains("y.parquet") && error.contains("beyond Int64"), "{error}");
+}
+
+#[test]
+fn columns_behind_nested_ones_are_read_and_nested_ones_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.parquet");
+    let pair =
+        |first: i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values(first..first + 9)) };
+    let field = |name: &str| Arc::new(Field::new(name, DataType::Int64, false));
+    let nested = StructArray::from(vec![(field("a"), pair(100)), (field("b"), pair(200))]);
+    write(&path, vec![("nested", Arc::new(nested)), ("src", pair(0)), ("dst", pair(1))]);
+    let columns = |source, destination| {
+        let options = EdgeInputOptions::new().source_column(Column::Index(source));
+        options.destination_column(Column::Index(destination))
+    };
+    let (rows, _) = edges(path.clone(), &columns(1, 2)).unwrap();
+    assert_eq!(rows[3], (3, 3, 4, None, None));
+    let weights = columns(1, 2).weight_column(Column::Index(0));
+    let error = edges(path, &weights).unwrap_err();
+    assert!(error.contains("column nested: found nested values"), "{error}");
+}
+
+#[test]
+fn wide_tables_are_read_in_small_budgets() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let names: Vec<String> = (0..300).map(|column| format!("c{column}")).collect();
+    let columns = names.iter().enumerate().map(|(column, name)| {
+        let cells = (0..4000).map(|row| (row * 300 + column) as f32);
+        (name.as_str(), Arc::new(Float32Array::from_iter_values(cells)) as ArrayRef)
+    });
+    write(&path, columns.collect());
+    let input = TableInput::open(&[path], &TableInputOptions::new().ordered(true)).unwrap();
+    let rows: Mutex<Vec<u8>> = Mutex::default();
+    let consume = |chunk: &mut TableChunk| {
+        rows.lock().unwrap().extend(&chunk.bytes);
+        Ok(())
+    };
+    // Batches of as many rows as a narrow table's would take 64 MiB.
+    let budget = Budget::new(12 << 20);
+    input.read(&budget, &consume, None).unwrap();
+    let expected: Vec<u8> = (0..4000 * 300).flat_map(|cell| (cell as f32).to_le_bytes()).collect();
+    assert!(rows.into_inner().unwrap() == expected);
 }

@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, Float32Array, Int64Array, RecordBatch};
+use arrow_array::types::{Float32Type, Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Float32Array, Int64Array, RecordBatch};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 use graphmill_disk::Budget;
 
+use super::reading::Reading;
 use super::words::{self, CHUNK_MEMORY, Words};
-use super::{MEMORY_PER_COLUMN, ParquetFile, array_of, damaged, each_group, open_all};
+use super::{ParquetFile, array_of, damaged, open_all};
 use crate::error::Setting;
 use crate::progress::{Observer, Stage};
 use crate::source::chunk::{EdgeChunk, ReadReport, TextCells};
@@ -82,6 +83,7 @@ impl ParquetEdges {
                     return Err(error.setting(setting).in_file(&file.path));
                 }
             }
+            file.check_columns(&places.all())?;
             columns.push(places);
         }
         Ok(ParquetEdges { files, columns, on_bad_row: options.on_bad_row })
@@ -96,7 +98,7 @@ impl ParquetEdges {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.file.file.len()).sum()
+        self.files.iter().map(|file| file.file.len()).sum()
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -110,24 +112,26 @@ impl ParquetEdges {
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
         let names = self.columns.iter().any(|places| places.names);
-        let per_worker = 4 * MEMORY_PER_COLUMN + 2 * CHUNK_MEMORY * u64::from(names);
+        let further = 2 * CHUNK_MEMORY * u64::from(names);
         // Rows that are left out move the numbers of all that follow, so one thread counts them.
         let most = if self.on_bad_row == OnBadRow::Skip {
             1
         } else {
             graphmill_disk::pool()?.current_num_threads()
         };
-        let workers = ((budget.free() / 2 / per_worker) as usize).clamp(1, most);
-        let _reserved = budget.reserve(workers as u64 * per_worker, "pages of Parquet")?;
+        let wanted: Vec<_> =
+            self.files.iter().zip(self.columns.iter().map(EdgePlaces::all)).collect();
+        let cells = wanted.iter().map(|(_, columns)| columns.len() as u64).max().unwrap_or(0);
+        let reading = Reading::plan(&wanted, (cells, further), most, budget)?;
         let stage = Stage::new(observer, "reading edges", self.rows());
         let shared =
             Mutex::new((stage, ReadReport { bytes: self.bytes(), ..ReadReport::default() }));
-        each_group(&self.files, workers, &|file, group, first_row| {
+        reading.each_group(&self.files, &|file, group, first_row| {
             let number = self.files.iter().position(|known| std::ptr::eq(known, file)).unwrap_or(0);
             let places = self.columns[number];
             let mut row = first_row;
             let mut chunk = EdgeChunk::default();
-            file.batches(group, &places.all(), budget, |batch| {
+            file.batches(group, &places.all(), (&reading, budget), |batch| {
                 let columns = places.columns(&batch).map_err(|e| damaged(&file.path, &e))?;
                 let mut left = 0..batch.num_rows();
                 while !left.is_empty() {
@@ -183,9 +187,21 @@ impl EdgePlaces {
             Ok(cast(array(column), &DataType::Float32)?.as_primitive::<Float32Type>().clone())
         };
         let weights = self.weight.map(floats).transpose()?;
-        let times = self.time.map(integers).transpose()?;
+        let times = self.time.map(|column| times_of(array(column))).transpose()?;
         Ok(EdgeColumns { places: self, ends, weights, times })
     }
+}
+
+/// Times as whole numbers; a fraction is no time, as in text.
+fn times_of(array: &ArrayRef) -> std::result::Result<Int64Array, ArrowError> {
+    if !array.data_type().is_floating() {
+        return Ok(cast(array, &DataType::Int64)?.as_primitive::<Int64Type>().clone());
+    }
+    let times = cast(array, &DataType::Float64)?;
+    // Below 2^63 in magnitude, where every whole number of this type is one of 64 bits.
+    let whole =
+        |time: f64| (time.fract() == 0.0 && time.abs() < i64::MAX as f64).then_some(time as i64);
+    Ok(times.as_primitive::<Float64Type>().unary_opt(whole))
 }
 
 enum Ends {
@@ -278,14 +294,14 @@ impl EdgeColumns<'_> {
 }
 
 fn word(words: &Words, row: usize) -> std::result::Result<&str, RowFault> {
-    let word = words.get(row).ok_or(NoName::Empty);
-    word.and_then(|word| name(word.as_bytes())).map_err(|why| why.at(String::new()))
+    words.get(row).ok_or(NoName::Empty).and_then(name).map_err(|why| why.at(String::new()))
 }
 
 fn cell_fault(found: Option<String>, expected: &str) -> RowFault {
     RowFault {
         place: String::new(),
-        found: found.unwrap_or_else(|| "an empty cell, or a number too large".to_owned()),
+        found: found
+            .unwrap_or_else(|| "an empty cell, a fraction or a number too large".to_owned()),
         expected: expected.to_owned(),
         remedy: "correct it or leave the row out",
     }

@@ -1,51 +1,59 @@
 //! Parquet files, a row group at a time.
-//! Row groups are read by all threads, a batch of rows at a time, so that memory holds pages and
-//! not files; columns are found by name or place. Arrow stays inside this folder, and this file
-//! does not know what the columns mean.
+//!
+//! Row groups are read by all threads, a batch of rows at a time, so that memory holds pages and not files; columns
+//! are found by name or index. The library decodes values; what it is given is checked first: the footer by
+//! [`footer`], every page by [`pages`], and calls run [`guarded`]. Arrow stays inside this folder.
 
+mod columns;
+mod delta;
 mod edges;
+mod footer;
+mod guarded;
 mod page_charge;
-mod positioned;
+mod page_header;
+mod pages;
+mod reading;
 mod table;
+mod thrift;
+mod unpack;
 mod words;
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields, Schema};
-use graphmill_disk::Budget;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
-};
+use graphmill_disk::{Budget, ReadAt};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowGroups};
+use parquet::arrow::{ProjectionMask, parquet_to_arrow_field_levels, parquet_to_arrow_schema};
+use parquet::column::page::PageIterator;
+use parquet::errors::{ParquetError, Result as LibraryResult};
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
 use super::options::Column;
 use crate::{Error, Result};
+use guarded::guarded;
 use page_charge::PageCharge;
-use positioned::Positioned;
+use pages::{OneChunk, Pages};
+use reading::Reading;
 
 pub(crate) use edges::ParquetEdges;
 pub(crate) use table::ParquetTable;
 
-/// Rows of one batch.
-const BATCH: usize = 1 << 15;
-/// Rows of one batch of long texts.
-const SMALLEST_BATCH: usize = 64;
-/// Bytes of text that a batch shall have about.
-const BATCH_TEXT: u64 = 1 << 20;
-/// What the numbers of a column of one batch take, as stored and as handed over; its pages are
-/// paid for when they are read.
-const MEMORY_PER_COLUMN: u64 = 32 * BATCH as u64;
+/// What to do about a file that is damaged.
+const REMEDY: &str = "the file is damaged or of a kind that is not read; write it again";
 
 /// One open file.
 #[derive(Debug)]
 struct ParquetFile {
     path: PathBuf,
-    file: Positioned,
-    metadata: ArrowReaderMetadata,
+    file: Arc<dyn ReadAt>,
+    metadata: ParquetMetaData,
+    /// Where the footer starts, and columns end.
+    footer: u64,
+    schema: Schema,
+    /// For each column of the schema, the first of those that lie in the file: nested ones take several.
+    leaves: Vec<usize>,
     first_row: u64,
 }
 
@@ -53,22 +61,29 @@ impl ParquetFile {
     fn open(path: &Path, first_row: u64) -> Result<Self> {
         // Checks that it is a regular file, as every other source does.
         let file = graphmill_disk::open(path, graphmill_disk::Backend::Pread)?;
-        let file = Positioned { file, charge: None };
-        let metadata = ArrowReaderMetadata::load(&file, Default::default())
-            .and_then(|found| {
-                let options = ArrowReaderOptions::new().with_schema(Arc::new(views(&found)));
-                ArrowReaderMetadata::try_new(found.metadata().clone(), options)
-            })
+        let (metadata, footer) = footer::read(&file)?;
+        // Types are those of Parquet itself: what Arrow noted beside them would only name others for the same values.
+        let columns = metadata.file_metadata().schema_descr();
+        let schema = guarded(|| parquet_to_arrow_schema(columns, None))
+            .map_err(|panic| damaged(path, &panic))?
             .map_err(|error| damaged(path, &error))?;
-        Ok(ParquetFile { path: path.to_path_buf(), file, metadata, first_row })
+        if schema.fields().len() != columns.root_schema().get_fields().len() {
+            return Err(damaged(path, &"a group without columns"));
+        }
+        let mut leaves = vec![usize::MAX; schema.fields().len()];
+        for leaf in (0..columns.num_columns()).rev() {
+            leaves[columns.get_column_root_idx(leaf)] = leaf;
+        }
+        let (path, schema) = (path.to_path_buf(), views(&schema));
+        Ok(ParquetFile { path, file, metadata, footer, schema, leaves, first_row })
     }
 
     fn rows(&self) -> u64 {
-        self.metadata.metadata().file_metadata().num_rows().max(0) as u64
+        self.metadata.file_metadata().num_rows().max(0) as u64
     }
 
     fn names(&self) -> Vec<String> {
-        self.metadata.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     fn place(&self, column: &Column) -> Result<usize> {
@@ -88,32 +103,12 @@ impl ParquetFile {
     }
 
     fn data_type(&self, column: usize) -> &DataType {
-        self.metadata.schema().field(column).data_type()
+        self.schema.field(column).data_type()
     }
 
     fn row_groups(&self) -> Vec<u64> {
-        let groups = self.metadata.metadata().row_groups();
+        let groups = self.metadata.row_groups();
         groups.iter().map(|group| group.num_rows().max(0) as u64).collect()
-    }
-
-    /// Where the columns of a row group lie in the file.
-    fn places(&self, group: usize) -> Vec<Range<u64>> {
-        let columns = self.metadata.metadata().row_group(group).columns();
-        let range = |(start, length): (u64, u64)| start..start.saturating_add(length);
-        columns.iter().map(|column| range(column.byte_range())).collect()
-    }
-
-    /// Rows of one batch, fewer where texts are long.
-    fn batch_rows(&self, group: usize, columns: &[usize]) -> usize {
-        let group = self.metadata.metadata().row_group(group);
-        let rows = group.num_rows().max(1) as u64;
-        let texts = columns.iter().filter(|column| words::is_text(self.data_type(**column)));
-        // Columns of numbers and text are leaves, so that fields and columns have one number.
-        let length = texts
-            .filter_map(|column| group.columns().get(*column))
-            .map(|column| (column.uncompressed_size().max(0) as u64 / rows).max(1));
-        let most = length.max().map_or(BATCH as u64, |length| BATCH_TEXT / length);
-        most.clamp(SMALLEST_BATCH as u64, BATCH as u64) as usize
     }
 
     /// Hands every batch of a row group to `take`: the columns asked for, in the order of the file.
@@ -121,95 +116,113 @@ impl ParquetFile {
         &self,
         group: usize,
         columns: &[usize],
-        budget: &Budget,
+        (reading, budget): (&Reading, &Budget),
         mut take: impl FnMut(RecordBatch) -> Result<()>,
     ) -> Result<()> {
-        let charge = Arc::new(PageCharge::new(self.places(group), budget)?);
-        let file = Positioned { charge: Some(charge.clone()), ..self.file.clone() };
-        let schema = self.metadata.metadata().file_metadata().schema_descr();
-        let mask = ProjectionMask::roots(schema, columns.iter().copied());
-        let failed = |error: &dyn std::fmt::Display| match charge.refusal() {
-            Some(refusal) => refusal.into(),
-            None => damaged(&self.path, error),
+        let wanted = sorted(columns);
+        let are_text: Vec<bool> =
+            wanted.iter().map(|column| words::is_text(self.data_type(*column))).collect();
+        let charge = Arc::new(PageCharge::new(&are_text, reading.prepaid, budget)?);
+        let failed = |error: &dyn std::fmt::Display| {
+            charge.refusal().unwrap_or_else(|| damaged(&self.path, error))
         };
-        let reader =
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-                .with_row_groups(vec![group])
-                .with_projection(mask)
-                .with_batch_size(self.batch_rows(group, columns))
-                .build()
-                .map_err(|error| failed(&error))?;
-        for batch in reader {
-            take(batch.map_err(|error| failed(&error))?)?;
+        let schema = self.metadata.file_metadata().schema_descr();
+        let mask = ProjectionMask::roots(schema, wanted.iter().copied());
+        let rows = self.batch_rows(group, columns, reading.batch_rows);
+        let source = Group { file: self, group, wanted: &wanted, charge: &charge };
+        let mut reader = guarded(|| {
+            let levels = parquet_to_arrow_field_levels(schema, mask, Some(self.schema.fields()))?;
+            ParquetRecordBatchReader::try_new_with_row_groups(&levels, &source, rows, None)
+        })
+        .map_err(|panic| failed(&panic))?
+        .map_err(|error| failed(&error))?;
+        let mut left = source.num_rows();
+        while let Some(batch) = guarded(|| reader.next()).map_err(|panic| failed(&panic))? {
+            let batch = batch.map_err(|error| failed(&error))?;
+            left = left.checked_sub(batch.num_rows()).ok_or_else(|| failed(&"too many rows"))?;
+            take(batch)?;
+            charge.end_batch()?;
         }
-        Ok(())
+        match left {
+            0 => Ok(()),
+            _ => Err(failed(&format!("a row group that lacks {left} of its rows"))),
+        }
+    }
+}
+
+/// One row group as the library asks for it.
+struct Group<'a> {
+    file: &'a ParquetFile,
+    group: usize,
+    /// Columns that are read, ascending.
+    wanted: &'a [usize],
+    charge: &'a Arc<PageCharge>,
+}
+
+impl RowGroups for Group<'_> {
+    fn num_rows(&self) -> usize {
+        self.file.metadata.row_group(self.group).num_rows().max(0) as usize
+    }
+
+    fn column_chunks(&self, leaf: usize) -> LibraryResult<Box<dyn PageIterator>> {
+        let root = self.file.metadata.file_metadata().schema_descr().get_column_root_idx(leaf);
+        let column = self.wanted.partition_point(|wanted| *wanted < root);
+        let chunk = self.file.chunk(self.group, root, column).map_err(|error| {
+            let said = ParquetError::General(error.to_string());
+            self.charge.refuse(error);
+            said
+        })?;
+        let pages = Pages::new(self.file.file.clone(), self.charge.clone(), chunk);
+        Ok(Box::new(OneChunk(Some(pages))))
+    }
+
+    fn row_groups(&self) -> Box<dyn Iterator<Item = &RowGroupMetaData> + '_> {
+        Box::new(std::iter::once(self.file.metadata.row_group(self.group)))
+    }
+
+    fn metadata(&self) -> &ParquetMetaData {
+        &self.file.metadata
     }
 }
 
 /// The same columns with strings as views of their pages.
-fn views(metadata: &ArrowReaderMetadata) -> Schema {
-    let schema = metadata.schema();
+fn views(schema: &Schema) -> Schema {
     let view = |field: &Arc<Field>| match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 => {
             Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
         }
         _ => field.clone(),
     };
-    let fields: Fields = schema.fields().iter().map(view).collect();
-    Schema::new_with_metadata(fields, schema.metadata().clone())
+    Schema::new(schema.fields().iter().map(view).collect::<Fields>())
 }
 
 fn damaged(path: &Path, error: &dyn std::fmt::Display) -> Error {
-    let remedy = "the file is damaged or of a kind that is not read; write it again";
-    Error::source("content", error, "a Parquet file", remedy).in_file(path)
+    Error::source("content", error, "a Parquet file", REMEDY).in_file(path)
 }
 
 fn open_all(paths: &[PathBuf]) -> Result<Vec<ParquetFile>> {
     let mut files: Vec<ParquetFile> = Vec::new();
-    let mut first_row = 0;
+    let mut first_row = 0_u64;
     for path in paths {
         let file = ParquetFile::open(path, first_row)?;
-        first_row += file.rows();
+        first_row = first_row
+            .checked_add(file.rows())
+            .filter(|rows| *rows <= i64::MAX as u64)
+            .ok_or_else(|| damaged(path, &"more than 2^63 rows, with the files before it"))?;
         files.push(file);
     }
     Ok(files)
 }
 
-/// Runs over all row groups of all files with some threads; each is told its first row.
-fn each_group(
-    files: &[ParquetFile],
-    workers: usize,
-    work: &(dyn Fn(&ParquetFile, usize, u64) -> Result<()> + Sync),
-) -> Result<()> {
-    let mut groups = Vec::new();
-    for file in files {
-        let mut first_row = file.first_row;
-        for (group, rows) in file.row_groups().into_iter().enumerate() {
-            groups.push((file, group, first_row));
-            first_row += rows;
-        }
-    }
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let outcomes = graphmill_disk::pool()?.broadcast(|context| {
-        while context.index() < workers && !failed.load(Ordering::Relaxed) {
-            let Some((file, group, first_row)) = groups.get(next.fetch_add(1, Ordering::Relaxed))
-            else {
-                break;
-            };
-            if let Err(error) = work(file, *group, *first_row) {
-                failed.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-        }
-        Ok(())
-    });
-    outcomes.into_iter().collect()
+/// Columns in the order of the file, each once.
+fn sorted(columns: &[usize]) -> Vec<usize> {
+    let mut sorted = columns.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted
 }
 
 /// The array of a column in a batch that holds only `wanted`, in the order of the file.
 fn array_of<'a>(batch: &'a RecordBatch, wanted: &[usize], column: usize) -> &'a ArrayRef {
-    let mut sorted = wanted.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    batch.column(sorted.partition_point(|known| *known < column))
+    batch.column(sorted(wanted).partition_point(|known| *known < column))
 }

@@ -1,19 +1,15 @@
 //! What the pages of a row group take, asked of the budget before they are read.
-//! The Parquet reader takes memory for a page as its header tells; the file is read through a
-//! window that sees every header first, so that a page too large for the budget is refused before
-//! it is unpacked. It must not know what pages hold.
+//!
+//! Of each column the dictionary and one page are held at a time; pages of text are also held by the batch that was
+//! made of them. A worker has paid for usual pages beforehand, so that reading does not depend on what others leave.
+//! What the budget or a page refuses is kept here, as the library only passes texts on.
 
-use std::ops::Range;
 use std::sync::Mutex;
 
-use graphmill_disk::{Budget, Error, Reservation};
+use graphmill_disk::{Budget, Reservation};
 
 use crate::source::turns::lock;
-
-/// Bytes of a page's header in which its sizes stand.
-pub(super) const SIZES: usize = 24;
-/// The number of dictionary pages among the types of pages.
-const DICTIONARY: i64 = 2;
+use crate::{Error, Result};
 
 /// Pays for the pages of some columns of one row group.
 #[derive(Debug)]
@@ -23,111 +19,87 @@ pub(super) struct PageCharge {
 
 #[derive(Debug)]
 struct State {
-    reserved: Reservation,
+    /// Bytes that the worker has paid for already.
+    prepaid: u64,
+    /// What goes beyond them.
+    further: Reservation,
     columns: Vec<Column>,
     refusal: Option<Error>,
 }
 
-/// The pages of one column, of which a dictionary and one other are kept at a time.
-#[derive(Debug)]
+/// Bytes held for one column.
+#[derive(Clone, Copy, Debug, Default)]
 struct Column {
-    bytes: Range<u64>,
-    announced: Option<PageSizes>,
     dictionary: u64,
     page: u64,
-}
-
-/// The first fields of a page's header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PageSizes {
-    is_dictionary: bool,
-    unpacked: u64,
-    packed: u64,
+    /// Pages before that, which the batch still points into.
+    batch: u64,
+    /// Whether batches point into pages.
+    is_text: bool,
 }
 
 impl PageCharge {
-    /// For columns that lie at these places of the file.
-    pub(super) fn new(columns: Vec<Range<u64>>, budget: &Budget) -> Result<Self, Error> {
-        let reserved = budget.reserve(0, "pages of Parquet")?;
-        let column = |bytes| Column { bytes, announced: None, dictionary: 0, page: 0 };
-        let columns = columns.into_iter().map(column).collect();
-        Ok(PageCharge { state: Mutex::new(State { reserved, columns, refusal: None }) })
+    /// For columns of which some are text.
+    pub(super) fn new(are_text: &[bool], prepaid: u64, budget: &Budget) -> Result<Self> {
+        let further = budget.reserve(0, "pages of Parquet")?;
+        let columns = are_text.iter().map(|&is_text| Column { is_text, ..Column::default() });
+        let columns = columns.collect();
+        Ok(PageCharge { state: Mutex::new(State { prepaid, further, columns, refusal: None }) })
     }
 
-    /// Hears what stands at a place where a header may be.
-    pub(super) fn announce(&self, at: u64, bytes: &[u8]) {
-        let mut state = lock(&self.state);
-        if let Some(column) = state.columns.iter_mut().find(|column| column.bytes.contains(&at))
-            && let Some(sizes) = PageSizes::parse(bytes)
-        {
-            column.announced = Some(sizes);
-        }
+    /// Pays for a dictionary, which stays until the end.
+    pub(super) fn dictionary(&self, column: usize, bytes: u64) -> Result<()> {
+        self.change(column, |column| column.dictionary = bytes)
     }
 
-    /// Pays for a page whose packed bytes lie at a place; false if the budget refuses.
-    pub(super) fn pay(&self, at: u64, length: u64) -> bool {
-        let mut state = lock(&self.state);
-        let State { reserved, columns, refusal } = &mut *state;
-        let Some(column) = columns.iter_mut().find(|column| column.bytes.contains(&at)) else {
-            return true;
-        };
-        match column.announced.take().filter(|sizes| sizes.packed == length) {
-            // Kept unpacked, and once more as values.
-            Some(sizes) if sizes.is_dictionary => {
-                column.dictionary = length.saturating_add(2 * sizes.unpacked);
+    /// Pays for the next page, which replaces the one before.
+    pub(super) fn page(&self, column: usize, bytes: u64) -> Result<()> {
+        self.change(column, |column| {
+            if column.is_text {
+                column.batch = column.batch.saturating_add(column.page);
             }
-            Some(sizes) => column.page = column.page.max(length.saturating_add(sizes.unpacked)),
-            None => column.page = column.page.max(2 * length),
-        }
-        let total = columns.iter().fold(0_u64, |sum, column| {
-            sum.saturating_add(column.dictionary).saturating_add(column.page)
-        });
-        match reserved.resize(total.max(reserved.bytes())) {
-            Ok(()) => true,
-            Err(error) => {
-                *refusal = Some(error);
-                false
-            }
-        }
+            column.page = bytes;
+        })
     }
 
-    /// Why the budget refused, if it did.
+    /// Changes what the page is known to take.
+    pub(super) fn resize_page(&self, column: usize, bytes: u64) -> Result<()> {
+        self.change(column, |column| column.page = bytes)
+    }
+
+    /// A batch is gone, and with it the pages before the last one.
+    pub(super) fn end_batch(&self) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.columns.iter_mut().for_each(|column| column.batch = 0);
+        state.pay()
+    }
+
+    fn change(&self, column: usize, change: impl FnOnce(&mut Column)) -> Result<()> {
+        let mut state = lock(&self.state);
+        state.columns.get_mut(column).map(change);
+        state.pay()
+    }
+
+    /// Keeps the first error that stopped the reading.
+    pub(super) fn refuse(&self, error: Error) {
+        lock(&self.state).refusal.get_or_insert(error);
+    }
+
+    /// The error that stopped the reading, if it was one of ours.
     pub(super) fn refusal(&self) -> Option<Error> {
         lock(&self.state).refusal.take()
     }
 }
 
-impl PageSizes {
-    /// Reads the type and both sizes, which are the first three fields of a header in Thrift's
-    /// compact protocol: each an i32 whose number follows that of the one before.
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        const NEXT_I32: u8 = 0x15;
-        let mut rest = bytes;
-        let mut field = || {
-            let (&kind, behind) = rest.split_first()?;
-            let (value, length) = (kind == NEXT_I32).then(|| zigzag(behind))??;
-            rest = &behind[length..];
-            Some(value)
+impl State {
+    fn pay(&mut self) -> Result<()> {
+        let sum = |sum: u64, column: &Column| {
+            let held = column.dictionary.saturating_add(column.page);
+            sum.saturating_add(held).saturating_add(column.batch)
         };
-        let (kind, unpacked, packed) = (field()?, field()?, field()?);
-        Some(PageSizes {
-            is_dictionary: kind == DICTIONARY,
-            unpacked: u64::try_from(unpacked).ok()?,
-            packed: u64::try_from(packed).ok()?,
-        })
+        let total = self.columns.iter().fold(0, sum);
+        Ok(self.further.resize(total.saturating_sub(self.prepaid))?)
     }
-}
-
-/// A signed number of variable length, and its length.
-fn zigzag(bytes: &[u8]) -> Option<(i64, usize)> {
-    let mut value = 0_u64;
-    for (index, byte) in bytes.iter().take(5).enumerate() {
-        value |= u64::from(byte & 0x7F) << (7 * index);
-        if byte & 0x80 == 0 {
-            return Some(((value >> 1) as i64 ^ -((value & 1) as i64), index + 1));
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -135,33 +107,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_paid_for_by_their_headers() {
+    fn pages_replace_each_other_and_dictionaries_stay() {
         let budget = Budget::new(1000);
-        let charge = PageCharge::new(vec![100..200, 200..400], &budget).unwrap();
-        // A dictionary of 100 bytes packed into 20, and a page of 300 bytes packed into 50.
-        charge.announce(100, &[0x15, 4, 0x15, 0xC8, 1, 0x15, 40]);
-        assert!(charge.pay(110, 20));
-        assert_eq!(budget.used(), 220);
-        charge.announce(130, &[0x15, 0, 0x15, 0xD8, 4, 0x15, 100]);
-        assert!(charge.pay(140, 50));
-        assert_eq!(budget.used(), 570);
-        // The other column holds a page of its own; a smaller one costs nothing more.
-        charge.announce(200, &[0x15, 0, 0x15, 0xC8, 1, 0x15, 100]);
-        assert!(charge.pay(210, 50));
-        charge.announce(300, &[0x15, 0, 0x15, 2, 0x15, 2]);
-        assert!(charge.pay(310, 1));
-        assert_eq!(budget.used(), 720);
-        charge.announce(320, &[0x15, 0, 0x15, 0xFE, 0xFF, 0x0F, 0x15, 2]);
-        assert!(!charge.pay(330, 1));
-        assert!(charge.refusal().unwrap().to_string().contains("pages of Parquet"));
+        let charge = PageCharge::new(&[false, false], 0, &budget).unwrap();
+        charge.dictionary(0, 200).unwrap();
+        charge.page(0, 300).unwrap();
+        charge.page(1, 100).unwrap();
+        assert_eq!(budget.used(), 600);
+        charge.page(0, 50).unwrap();
+        charge.resize_page(0, 70).unwrap();
+        assert_eq!(budget.used(), 370);
+        let error = charge.page(1, 900).unwrap_err();
+        assert!(error.to_string().contains("pages of Parquet"), "{error}");
+        charge.refuse(error);
+        assert!(charge.refusal().is_some() && charge.refusal().is_none());
         drop(charge);
         assert_eq!(budget.used(), 0);
     }
 
     #[test]
-    fn what_is_no_header_announces_nothing() {
-        for bytes in [&[][..], &[0x15], &[0x15, 0, 0x16, 0], &[0x15, 0, 0x15, 0xFF, 0xFF]] {
-            assert_eq!(PageSizes::parse(bytes), None);
-        }
+    fn batches_of_text_hold_their_pages() {
+        let budget = Budget::new(1000);
+        let charge = PageCharge::new(&[true], 0, &budget).unwrap();
+        charge.page(0, 100).unwrap();
+        charge.page(0, 150).unwrap();
+        assert_eq!(budget.used(), 250);
+        charge.end_batch().unwrap();
+        assert_eq!(budget.used(), 150);
+    }
+
+    #[test]
+    fn what_is_paid_beforehand_is_not_paid_again() {
+        let budget = Budget::new(100);
+        let charge = PageCharge::new(&[false], 500, &budget).unwrap();
+        charge.page(0, 450).unwrap();
+        assert_eq!(budget.used(), 0);
+        charge.page(0, 560).unwrap();
+        assert_eq!(budget.used(), 60);
+        assert!(charge.page(0, 601).is_err());
     }
 }

@@ -14,8 +14,9 @@ use arrow_schema::{ArrowError, DataType};
 use graphmill_disk::Budget;
 use graphmill_format::ElementType;
 
+use super::reading::Reading;
 use super::words::{self, CHUNK_MEMORY, Words};
-use super::{MEMORY_PER_COLUMN, ParquetFile, array_of, damaged, each_group, open_all};
+use super::{ParquetFile, array_of, damaged, open_all};
 use crate::npy::ArrayType;
 use crate::progress::{Observer, Stage};
 use crate::source::cells::{Cells, push_signed};
@@ -60,6 +61,7 @@ impl ParquetTable {
                 None => usual(),
             };
             let cells: Vec<usize> = match &options.columns {
+                _ if options.ids_only => Vec::new(),
                 Some(chosen) => {
                     chosen.iter().map(|column| file.place(column)).collect::<Result<_>>()?
                 }
@@ -70,14 +72,14 @@ impl ParquetTable {
                 let (fits, expected) = match (Some(column) == id, options.text_ids, options.text) {
                     (true, true, _) => (words::is_wordy(data), "text or integers"),
                     (true, false, _) => (data.is_integer(), "integers"),
-                    (false, _, true) => (words::is_wordy(data), "text"),
-                    // Words may be looked at, to find that they are no numbers; reading refuses them.
-                    (false, _, false) => (is_numeric(data) || words::is_text(data), "numbers"),
+                    // Cells may be looked at, to find what they are; reading refuses those of another kind.
+                    (false, ..) => (is_numeric(data) || words::is_text(data), "numbers or text"),
                 };
                 if !fits {
                     return Err(unfit(file, column, expected));
                 }
             }
+            file.check_columns(&wanted(id, &cells))?;
             columns.push((id, cells));
         }
         let first = columns.first().cloned().unwrap_or_default();
@@ -125,7 +127,7 @@ impl ParquetTable {
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.file.file.len()).sum()
+        self.files.iter().map(|file| file.file.len()).sum()
     }
 
     pub(crate) fn read(
@@ -134,23 +136,22 @@ impl ParquetTable {
         consume: &(dyn Fn(&mut TableChunk) -> Result<()> + Sync),
         observer: Option<Observer<'_>>,
     ) -> Result<ReadReport> {
-        self.refuse_words_as_numbers()?;
+        self.refuse_other_cells()?;
         let texts = [self.names, self.cells == Cells::Text].iter().filter(|is| **is).count() as u64;
-        let columns = self.description.columns + 1;
-        let per_worker = columns * MEMORY_PER_COLUMN + texts * CHUNK_MEMORY;
         let threads = graphmill_disk::pool()?.current_num_threads();
         let most = if self.ordered { 1 } else { threads };
-        let workers = ((budget.free() / 2 / per_worker) as usize).clamp(1, most);
-        let _reserved = budget.reserve(workers as u64 * per_worker, "pages of Parquet")?;
+        let columns = self.columns.iter().map(|(id, cells)| wanted(*id, cells));
+        let columns: Vec<_> = self.files.iter().zip(columns).collect();
+        let cells = self.description.columns + 1;
+        let reading = Reading::plan(&columns, (cells, texts * CHUNK_MEMORY), most, budget)?;
         let rows = self.description.rows.unwrap_or(0);
         let stage = Mutex::new(Stage::new(observer, "reading rows", rows));
-        each_group(&self.files, workers, &|file, group, first_row| {
+        reading.each_group(&self.files, &|file, group, first_row| {
             let number = self.files.iter().position(|known| std::ptr::eq(known, file)).unwrap_or(0);
             let (id, cells) = &self.columns[number];
             let mut row = first_row;
             let mut chunk = TableChunk::default();
-            let wanted: Vec<usize> = cells.iter().copied().chain(*id).collect();
-            file.batches(group, &wanted, budget, |batch| {
+            file.batches(group, &wanted(*id, cells), (&reading, budget), |batch| {
                 let columns = self.batch_columns(&batch, *id, cells);
                 let columns = columns.map_err(|error| damaged(&file.path, &error))?;
                 let mut left = 0..batch.num_rows();
@@ -180,14 +181,15 @@ impl ParquetTable {
         Ok(ReadReport { rows, bytes: self.bytes(), ..ReadReport::default() })
     }
 
-    fn refuse_words_as_numbers(&self) -> Result<()> {
-        if self.cells == Cells::Text {
-            return Ok(());
-        }
+    /// Refuses columns of numbers that shall be words, and the reverse.
+    fn refuse_other_cells(&self) -> Result<()> {
+        let (fits, expected): (fn(&DataType) -> bool, _) = match self.cells {
+            Cells::Text => (words::is_wordy, "text"),
+            Cells::Numbers { .. } => (is_numeric, "numbers"),
+        };
         for (file, (_, cells)) in self.files.iter().zip(&self.columns) {
-            if let Some(&column) = cells.iter().find(|column| !is_numeric(file.data_type(**column)))
-            {
-                return Err(unfit(file, column, "numbers"));
+            if let Some(&column) = cells.iter().find(|column| !fits(file.data_type(**column))) {
+                return Err(unfit(file, column, expected));
             }
         }
         Ok(())
@@ -200,8 +202,8 @@ impl ParquetTable {
         id: Option<usize>,
         cells: &[usize],
     ) -> std::result::Result<BatchColumns, ArrowError> {
-        let wanted: Vec<usize> = cells.iter().copied().chain(id).collect();
-        let array = |column: usize| array_of(batch, &wanted, column);
+        let all = wanted(id, cells);
+        let array = |column: usize| array_of(batch, &all, column);
         let ids = match id {
             Some(id) if self.names => Some((id, Ids::Names(Words::new(array(id))?))),
             Some(id) => {
@@ -213,13 +215,18 @@ impl ParquetTable {
         let mut columns = BatchColumns { ids, numbers: Vec::new(), words: Vec::new() };
         for &column in cells {
             let Cells::Numbers { element, .. } = self.cells else {
-                columns.words.push(Words::new(array(column))?);
+                columns.words.push((column, Words::new(array(column))?));
                 continue;
             };
             let whole = ArrayType::from(element).is_integer() || element == ElementType::Bool;
             let from_integer = array(column).data_type().is_integer();
             let wanted = if from_integer && whole { DataType::Int64 } else { DataType::Float64 };
-            columns.numbers.push((column, cast(array(column), &wanted)?));
+            let numbers = cast(array(column), &wanted)?;
+            if numbers.null_count() > array(column).null_count() {
+                let problem = format!("a number beyond {wanted} in column {column}");
+                return Err(ArrowError::CastError(problem));
+            }
+            columns.numbers.push((column, numbers));
         }
         Ok(columns)
     }
@@ -240,15 +247,16 @@ impl ParquetTable {
                 chunk.ids.get_or_insert_default().push(ids.value(row) as u64);
             }
             Some((id, Ids::Names(words))) => {
-                let word = words.get(row).ok_or(NoName::Empty);
-                let word = word.and_then(|word| name(word.as_bytes()));
+                let word = words.get(row).ok_or(NoName::Empty).and_then(name);
                 let word = word.map_err(|why| (*id, why.told().0, WANTED_NAME))?;
                 chunk.id_names.get_or_insert_default().push(word);
             }
             None => {}
         }
-        for words in &columns.words {
-            chunk.texts.push(words.get(row).unwrap_or(""));
+        for (column, words) in &columns.words {
+            let text = std::str::from_utf8(words.get(row).unwrap_or_default());
+            let text = text.map_err(|_| (*column, NoName::NotUtf8.told().0, "text in UTF-8"))?;
+            chunk.texts.push(text);
         }
         let Cells::Numbers { element, missing } = self.cells else { return Ok(()) };
         for (column, array) in &columns.numbers {
@@ -275,6 +283,11 @@ impl ParquetTable {
     }
 }
 
+/// The columns that are read.
+fn wanted(id: Option<usize>, cells: &[usize]) -> Vec<usize> {
+    cells.iter().copied().chain(id).collect()
+}
+
 /// Whether the cells of a column can be taken as numbers.
 fn is_numeric(data: &DataType) -> bool {
     data.is_numeric() || *data == DataType::Boolean
@@ -296,7 +309,7 @@ enum Ids {
 struct BatchColumns {
     ids: Option<(usize, Ids)>,
     numbers: Vec<(usize, ArrayRef)>,
-    words: Vec<Words>,
+    words: Vec<(usize, Words)>,
 }
 
 impl BatchColumns {
@@ -306,7 +319,7 @@ impl BatchColumns {
             Some((_, Ids::Names(words))) => Some(words),
             _ => None,
         };
-        let words: Vec<&Words> = self.words.iter().chain(names).collect();
+        let words: Vec<&Words> = self.words.iter().map(|(_, words)| words).chain(names).collect();
         if words.is_empty() { rows } else { words::fitting(rows, &words) }
     }
 }

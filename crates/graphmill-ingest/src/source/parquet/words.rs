@@ -1,11 +1,12 @@
 //! Columns of text, and of integers taken as text.
 //! Strings are read as views of their pages, so that a word that occurs often lies in memory once;
-//! what is handed on is cut into chunks of bounded length. It must not know what words mean.
+//! what is handed on is cut into chunks of bounded length. Words are bytes here: the library takes the encoding of
+//! some strings on trust.
 
 use std::ops::Range;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use arrow_cast::cast;
 use arrow_schema::{ArrowError, DataType};
 
@@ -18,11 +19,7 @@ pub(super) const CHUNK_MEMORY: u64 = 2 * (CHUNK + LONGEST_NAME) as u64;
 
 /// Whether a column holds text.
 pub(super) fn is_text(data: &DataType) -> bool {
-    match data {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
-        DataType::Dictionary(_, values) => is_text(values),
-        _ => false,
-    }
+    matches!(data, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 /// Whether a column can be taken as words.
@@ -31,15 +28,15 @@ pub(super) fn is_wordy(data: &DataType) -> bool {
 }
 
 /// A column of a batch as words.
-pub(super) struct Words(StringViewArray);
+pub(super) struct Words(BinaryViewArray);
 
 impl Words {
     pub(super) fn new(array: &ArrayRef) -> Result<Self, ArrowError> {
-        Ok(Words(cast(array, &DataType::Utf8View)?.as_string_view().clone()))
+        Ok(Words(cast(array, &DataType::Utf8View)?.as_string_view().clone().to_binary_view()))
     }
 
     /// The word of a row, if there is one.
-    pub(super) fn get(&self, row: usize) -> Option<&str> {
+    pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
         self.0.is_valid(row).then(|| self.0.value(row))
     }
 }
