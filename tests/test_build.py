@@ -445,3 +445,29 @@ def test_a_real_graph_with_words_as_labels(tmp_path: Path) -> None:
     ds = gm.open(tmp_path / "set")
     assert ds.classes["y"] == ["company", "government", "politician", "tvshow"]
     graphmill("verify", tmp_path / "set")
+
+
+@pytest.mark.parametrize("ids", ["integers", "words"])
+def test_tables_of_parquet_go_with_mapped_ids(tmp_path: Path, ids: str) -> None:
+    """The pass that collects ids opened features as text, and refused them."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    names: list[Any] = [900, 7, 50_000] if ids == "integers" else ["b", "a", "c d"]
+    edges = arrow.table({"src": names[:2], "dst": names[1:]})
+    parquet.write_table(edges, tmp_path / "edges.parquet")
+    features = arrow.table({"node_id": names, "u": [0.5, 1.5, 2.5], "v": [3, 4, 5]})
+    parquet.write_table(features, tmp_path / "x.parquet")
+    labels = arrow.table({"node_id": names, "y": [1, None, 0]})
+    parquet.write_table(labels, tmp_path / "y.parquet")
+    options: dict[str, Any] = {"map_ids": True} if ids == "integers" else {"string_ids": True}
+    paths = {"features": tmp_path / "x.parquet", "labels": tmp_path / "y.parquet"}
+    ds = gm.build(tmp_path / "set", edges=tmp_path / "edges.parquet", **paths, **options)
+    flag = "--map-ids" if ids == "integers" else "--string-ids"
+    files = ["--edges", tmp_path / "edges.parquet", "--features", paths["features"]]
+    graphmill("build", tmp_path / "by-command", *files, "--labels", paths["labels"], flag)
+    for built in (ds, gm.open(tmp_path / "by-command")):
+        order = built.node_ids(names)
+        assert built.features is not None
+        assert built.labels is not None
+        assert built.features.numpy()[order].tolist() == [[0.5, 3], [1.5, 4], [2.5, 5]]
+        assert built.labels.numpy()[order].tolist() == [1, -1, 0]

@@ -160,7 +160,8 @@ impl TableBuilder<'_> {
     /// Opens the sources of a table for the ids of their rows alone.
     pub(super) fn open_for_ids<'a>(&self, task: &TableTask<'_, 'a>) -> Result<Vec<TableInput<'a>>> {
         // The cells are read by another pass, with their own type.
-        let inputs = self.open(task, &self.options.table_input().text(true))?;
+        let options = self.options.table_input().text(true).ids_only(true);
+        let inputs = self.open(task, &options)?;
         for input in &inputs {
             self.check_ids(task, &input.description())?;
         }
@@ -240,7 +241,8 @@ impl TableBuilder<'_> {
     ) -> TableInputOptions {
         let mut options = options.clone();
         if task.of_edges {
-            return options.positional(true);
+            // Its rows belong to rows: whatever ids are, none stands in it.
+            return options.positional(true).text_ids(false);
         }
         if !is_written(format) {
             return options;
