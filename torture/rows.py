@@ -13,7 +13,7 @@ FUZZED = {
     **dict.fromkeys(
         [
             *("sealed_header", "offsets", "packed", "manifest", "sealed_manifest", "graphzero"),
-            *("csv", "npy", "npz"),
+            *("csv", "npy", "npz", "parquet"),
         ],
         5_000_000,
     ),
@@ -79,6 +79,7 @@ def rows() -> Iterator[Row]:
             *(fuzz(*target) for target in FUZZED.items()),
             rust("graphmill-format", [header], "blind changes", 40_000_000, 4_000_000),
             rust("graphmill-format", others, "blind changes of each", 5_000_000, 500_000),
+            rust("graphmill-ingest", ["mutated_parquet_files"], "mutations", 1_000_000, 100_000),
         ],
     )
     budget, epoch = "memory_stays_within_the_budget", "an_epoch_stays_within_its_budget"
@@ -218,6 +219,11 @@ def rows() -> Iterator[Row]:
         37,
         "text is read as it stands",
         [rust("graphmill-ingest", [text], "texts of each of 3 kinds", 200_000, 50_000)],
+    )
+    yield Row(
+        38,
+        "what goes into a build comes out",
+        [rust("graphmill-ingest", ["random_builds_hold"], "builds in 64 MiB", 20_000, 2_000)],
     )
 
 

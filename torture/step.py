@@ -58,7 +58,7 @@ def rust(
     """Tests of a crate, found by name wherever they lie, as often as asked; once if they try everything anyway."""
 
     def command(rounds: int, number: int) -> list[str]:
-        quiet = ["--quiet", "--package", package, "--tests"]
+        quiet = ["--quiet", "--package", package, "--all-features", "--tests"]
         return ["cargo", "test", *quiet, "--", *tests]
 
     def count(output: str, rounds: int) -> int:
