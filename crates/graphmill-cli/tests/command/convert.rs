@@ -104,7 +104,9 @@ fn a_dataset_leaves_as_text_and_parquet_with_its_own_ids() {
     let shell = Shell::new();
     std::fs::write(shell.path("e.csv"), "src,dst\nb,a\nc,b\na,c\nc,a\n").unwrap();
     std::fs::write(shell.path("y.csv"), "id,y\na,1\nb,2\nc,3\n").unwrap();
-    shell.prepare("build set --edges e.csv --string-ids --table year=y.csv --order hot --edge-ids --quiet");
+    shell.prepare(
+        "build set --edges e.csv --string-ids --table year=y.csv --order hot --edge-ids --quiet",
+    );
     check("convert-dataset", &shell.run("convert set back.csv --memory 64MiB"));
     let text = String::from_utf8(shell.read("back.csv")).unwrap();
     assert_eq!(text, "source,destination\n\"b\",\"a\"\n\"c\",\"b\"\n\"a\",\"c\"\n\"c\",\"a\"\n");
