@@ -43,7 +43,7 @@ def edge_source(
     edges: Any,
     weights: Any,
     times: Any,
-    ends: tuple[str | int | None, str | int | None],
+    endpoint_columns: tuple[str | int | None, str | int | None],
     weight_column: str | int | None,
     time_column: str | int | None,
 ) -> list[str] | EdgeArrays:
@@ -67,12 +67,14 @@ def edge_source(
         if time_column is not None:
             taken.append(frame.position(time_column))
             times = _only_one("times", times, frame.columns[taken[-1]])
-        chosen = [None if column is None else frame.position(column) for column in ends]
-        source, destination = _native.endpoint_columns([str(name) for name in names], *chosen, taken)
+        chosen = [None if column is None else frame.position(column) for column in endpoint_columns]
+        source, destination = _native.endpoint_columns(
+            [str(name) for name in names], *chosen, taken
+        )
         edges = (frame.columns[source], frame.columns[destination])
     elif weight_column is not None or time_column is not None:
         raise ValueError("arrays have no columns to name; pass weights= and times= instead")
-    elif ends != (None, None):
+    elif endpoint_columns != (None, None):
         raise ValueError("arrays have no columns to name; pass a pair (sources, destinations)")
     sources, destinations = endpoints(edges)
     weights = None if weights is None else weights_of(weights)
