@@ -20,6 +20,9 @@ const NAMES: u64 = 1 << 18;
 /// Edges whose names are looked for together.
 const PAIRS: usize = 1 << 12;
 
+/// What takes the names of the sources and destinations of some rows.
+type TakePairs<'t> = dyn FnMut(Range<usize>, &TextCells, &TextCells) -> Result<()> + 't;
+
 /// How nodes are called.
 #[derive(Debug)]
 pub(crate) enum NodeNaming {
@@ -28,7 +31,7 @@ pub(crate) enum NodeNaming {
     /// By the ids that they had before they were renumbered.
     Ids(StoredIds),
     /// By names; in an order, the stored id of a node is the position of its name.
-    Names(StoredNames, Option<StoredIds>),
+    Names(Box<StoredNames>, Option<StoredIds>),
 }
 
 impl NodeNaming {
@@ -51,7 +54,7 @@ impl NodeNaming {
     pub(crate) fn each_pair_of_names(
         &self,
         rows: &EdgeRows,
-        take: &mut dyn FnMut(Range<usize>, &TextCells, &TextCells) -> Result<()>,
+        take: &mut TakePairs<'_>,
     ) -> Result<()> {
         let NodeNaming::Names(names, _) = self else { return Ok(()) };
         for first in (0..rows.len()).step_by(PAIRS) {

@@ -75,7 +75,7 @@ impl StoredDataset {
                 Error::source("names of nodes", found, expected, remedy).in_file(&self.folder)
             );
         }
-        Ok(NodeNaming::Names(names, ids))
+        Ok(NodeNaming::Names(Box::new(names), ids))
     }
 }
 
