@@ -38,16 +38,19 @@ fn topology(dataset: &Path) -> PathBuf {
     dataset.join(&manifest.edge().graph.name)
 }
 
+/// The list of every node, by original ids.
+type NamedLists = Vec<(i64, Vec<Stored>)>;
+
 /// Everything that a topology says of its edges, between original ids: sets of lists do not depend
 /// on the numbers of nodes, and lists in the order of ids do.
-fn meaning(graph: &Graph, keeps_order: bool) -> Vec<(Direction, Vec<(i64, Vec<Stored>)>)> {
+fn meaning(graph: &Graph, keeps_order: bool) -> Vec<(Direction, NamedLists)> {
     let id = |node: u64| match &graph.original_ids {
         Some(ids) => ids[node as usize],
         None => node as i64,
     };
     let mut all = Vec::new();
     for (direction, lists) in &graph.lists {
-        let mut named: Vec<(i64, Vec<Stored>)> = Vec::new();
+        let mut named: NamedLists = Vec::new();
         for (node, list) in lists.iter().enumerate() {
             let entry = |one: &Stored| Stored { neighbour: id(one.neighbour) as u64, ..*one };
             let mut list: Vec<Stored> = list.iter().map(entry).collect();
