@@ -192,6 +192,28 @@ fn an_amended_dataset_keeps_its_files_and_gains_new_ones() {
 }
 
 #[test]
+fn an_origin_lasts_until_a_part_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = with_graph(folder.path(), false);
+    writer.table("x", bytes(4), |table| table.write_rows(&[1, 2, 3, 4])).unwrap();
+    writer.split("train", &[3, 0]).unwrap();
+    assert_eq!(writer.publish().unwrap().origin, None);
+    let mut writer = DatasetWriter::amend(folder.path()).unwrap();
+    writer.origin("1234").unwrap();
+    writer.publish().unwrap();
+    let mut writer = DatasetWriter::amend(folder.path()).unwrap();
+    writer.split("test", &[1]).unwrap();
+    writer.publish().unwrap();
+    assert_eq!(published(folder.path()).origin.as_deref(), Some("1234"));
+    for part in ["test", "x"] {
+        let mut writer = DatasetWriter::amend(folder.path()).unwrap();
+        writer.origin("1234").unwrap();
+        if part == "x" { writer.remove_table(part) } else { writer.remove_split(part) }.unwrap();
+        assert_eq!(writer.publish().unwrap().origin, None);
+    }
+}
+
+#[test]
 fn mistakes_are_refused_and_the_writer_can_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
