@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
@@ -440,28 +438,3 @@ def test_sparse_features_are_written_out(
             ds = gm.build(path, ring, features=given_rows, memory="64MiB")
             assert ds.features is not None
             assert ds.features.numpy().tolist() == expected.tolist(), kind
-
-
-def test_an_index_of_pandas_is_a_column_of_ids_only_by_its_name(tmp_path: Path) -> None:
-    edges = [[0, 1, 2], [1, 2, 0]]
-    rows = {"a": [1.0, 2.0, 3.0]}
-    for number, (name, expected) in enumerate(
-        [("id", [3, 2, 1]), ("Node_ID", [3, 2, 1]), ("paper", [1, 2, 3]), (None, [1, 2, 3])]
-    ):
-        frame = pd.DataFrame(rows, index=pd.Index([2, 1, 0], name=name))
-        for part, table in enumerate((frame, frame["a"])):
-            ds = gm.build(tmp_path / f"{number}{part}", edges, features=table)
-            assert ds.features is not None
-            assert ds.features.numpy().ravel().tolist() == expected
-    frame = pd.DataFrame(rows, index=pd.Index([2, 1, 0], name="paper"))
-    ds = gm.build(tmp_path / "named", edges, features=frame, id_column="paper")
-    assert ds.features is not None
-    assert ds.features.numpy().tolist() == [[3], [2], [1]]
-    levels = frame.set_index(pd.MultiIndex.from_tuples([(0, 0), (1, 1), (2, 2)], names=["id", "b"]))
-    with pytest.raises(TypeError, match="reset_index"):
-        gm.build(tmp_path / "levels", edges, features=levels)
-    for pair in itertools.pairwise(["id", "node_id", "id"]):
-        both = pd.DataFrame({pair[0]: [0, 1, 2], **rows}, index=pd.Index([2, 1, 0], name=pair[1]))
-        ds = gm.build(tmp_path / f"both {pair[0]}", edges, features=both)
-        assert ds.features is not None
-        assert ds.features.numpy().ravel().tolist() == [1, 2, 3]

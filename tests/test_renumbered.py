@@ -325,7 +325,7 @@ def test_splits_are_added_by_id(source: Source) -> None:
     with pytest.raises(ValueError, match="shape"):
         ds.add_split("mask2", mask[:5])
     batch = next(iter(gm.NeighborLoader(ds, [2], 8, "some", original=True)))
-    assert listed(batch.n_id)[:3] == [ids[9], ids[2], ids[9]]
+    assert listed(batch.n_id)[:3] == [ids[9], ids[2], ids[5]]
     assert graphmill("verify", ds.path).returncode == 0
 
 

@@ -71,6 +71,11 @@ class BuildReport:
         bytes: The size of the dataset.
 
     ``str(report)`` says the same in a few lines.
+
+    Example:
+        >>> report = gm.build("cycle", edges=[[0, 1, 2, 2], [1, 2, 0, 0]], dedup=True).build_report
+        >>> report.num_edges, report.edges.duplicates, report.skipped
+        (3, 1, 0)
     """
 
     num_nodes: int
@@ -86,7 +91,12 @@ class BuildReport:
 
     @property
     def skipped(self) -> int:
-        """Rows of all sources that were skipped."""
+        """Rows of all sources that were skipped.
+
+        Example:
+            >>> gm.build("cycle", edges=[[0, 1], [1, 0]]).build_report.skipped
+            0
+        """
         sources = [self.edges, *self.tables.values(), *self.edge_tables.values()]
         return sum(source.skipped for source in sources)
 

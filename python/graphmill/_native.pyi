@@ -317,7 +317,7 @@ def amend_split(
 def remove_dataset(folder: str) -> None: ...
 def stored_rows(
     bytes: NDArray[np.uint8],
-    from_: str,
+    numbers: str,
     element: str,
     columns: int,
     first_row: int,

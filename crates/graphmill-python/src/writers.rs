@@ -222,12 +222,12 @@ pub fn remove_dataset(py: Python<'_>, folder: PathBuf) -> Result<()> {
 pub fn stored_rows<'py>(
     py: Python<'py>,
     bytes: PyReadonlyArray1<'py, u8>,
-    from: &str,
+    numbers: &str,
     element: &str,
     columns: u64,
     first_row: u64,
 ) -> Result<Bound<'py, PyArray1<u8>>> {
-    let (from, element): (ArrayType, ElementType) = (from.parse()?, element.parse()?);
+    let (from, element): (ArrayType, ElementType) = (numbers.parse()?, element.parse()?);
     let bytes = bytes.as_slice().map_err(PyErr::from)?;
     let stored =
         py.detach(|| ingest::source::stored_rows(from, element, columns, first_row, bytes))?;

@@ -15,6 +15,7 @@ mod report;
 pub(crate) mod scattered;
 mod sources;
 mod splits;
+mod table_checks;
 mod waiting;
 
 pub use options::{BuildOptions, NodeOrder, SourceIds};
