@@ -6,6 +6,7 @@ import glob
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,7 +45,7 @@ def scratch_folder(target: Path) -> Iterator[Path]:
 
 
 def _remove_leftovers(target: Path) -> None:
-    if fcntl is None:
+    if sys.platform == "win32":
         return
     for found in glob.glob(f".{glob.escape(target.name)}.*{_SUFFIX}", root_dir=target.parent):
         folder = target.parent / found
@@ -61,7 +62,7 @@ def _remove_leftovers(target: Path) -> None:
 
 def _locked(folder: Path) -> int | None:
     """Lock a folder and return the descriptor that holds the lock; None if another process has it."""
-    if fcntl is None:
+    if sys.platform == "win32":
         return None
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
