@@ -120,7 +120,7 @@ def test_a_script_has_the_results_that_it_has_in_memory(name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name != SPAWNING])
 def test_a_script_learns_as_it_stands(name: str, tmp_path: Path) -> None:
     output = output_of(name, ours(name), tmp_path / "ours")
-    [*_, accuracy] = numbers(output, "test accuracy")
+    [*_, accuracy] = numbers(output, "accuracy")
     assert accuracy > LEAST, output
     losses = numbers(output, "loss")
     assert losses[-1] < losses[0], output
