@@ -14,9 +14,8 @@ from tempfile import mkdtemp
 
 try:
     import fcntl
-except (
-    ImportError
-):  # Windows has no locks of folders; there a killed process leaves its folder behind.
+except ImportError:
+    # Windows has no locks of folders; there a killed process leaves its folder behind.
     fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".layers"
