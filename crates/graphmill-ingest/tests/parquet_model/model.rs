@@ -96,10 +96,10 @@ impl Model {
         let (way, page, times) = (random.below(8), random.below(pages), 1 + random.below(3));
         let mut file = self.write(&mut |number, part| match part {
             Part::Footer(footer) if way < 3 => (0..times).for_each(|_| footer.change(random)),
-            Part::Header(header) if way < 6 && way >= 3 && number == page => {
+            Part::Header(header) if (3..6).contains(&way) && number == page => {
                 (0..times).for_each(|_| header.change(random));
             }
-            Part::Page(bytes) if way >= 5 && way < 7 && number == page && !bytes.is_empty() => {
+            Part::Page(bytes) if (5..7).contains(&way) && number == page && !bytes.is_empty() => {
                 // The first bytes say how many there are and how they are packed.
                 let most = if random.below(2) == 0 { bytes.len().min(16) } else { bytes.len() };
                 for _ in 0..times {
