@@ -460,7 +460,10 @@ def test_tables_of_parquet_go_with_mapped_ids(tmp_path: Path, ids: str) -> None:
     labels = arrow.table({"node_id": names, "y": [1, None, 0]})
     parquet.write_table(labels, tmp_path / "y.parquet")
     options: dict[str, Any] = {"map_ids": True} if ids == "integers" else {"string_ids": True}
-    paths = {"features": tmp_path / "x.parquet", "labels": tmp_path / "y.parquet"}
+    paths: dict[str, Any] = {
+        "features": tmp_path / "x.parquet",
+        "labels": tmp_path / "y.parquet",
+    }
     ds = gm.build(tmp_path / "set", edges=tmp_path / "edges.parquet", **paths, **options)
     flag = "--map-ids" if ids == "integers" else "--string-ids"
     files = ["--edges", tmp_path / "edges.parquet", "--features", paths["features"]]

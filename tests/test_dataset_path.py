@@ -28,19 +28,21 @@ def test_what_is_no_dataset_is_named_with_the_call_that_opens_it(
 ) -> None:
     gm.write_features(tmp_path / "x.gd", np.zeros((3, 2)))
     (tmp_path / "edges.csv").write_text("0,1\n")
-    for path, text in [
+    cases: list[tuple[Path | str, str]] = [
         (folder / "graph.1.gl", r"found a topology: open it with gm.Graph\("),
         (tmp_path / "x.gd", r"found a table: open it with gm.Features\("),
         (tmp_path / "edges.csv", r"found a file, .* gm.build\(OUT, edges="),
         ("s3://bucket/papers", "found a URL, .* download the dataset"),
         ("https://example.org/papers.tar", "found a URL, .* download the dataset"),
-    ]:
+    ]
+    for path, text in cases:
         with pytest.raises(ValueError, match=text):
             gm.open(path)
-    for path, text in [
+    missing = [
         (tmp_path, r"folder without dataset.json, .* gm.build\(OUT, edges="),
         (tmp_path / "missing", "found nothing there"),
-    ]:
+    ]
+    for path, text in missing:
         with pytest.raises(gm.MissingError, match=text):
             gm.open(path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ OPTIONS: list[dict[str, Any]] = [
 @pytest.mark.parametrize("nodes", [0, 3])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_every_call_answers(
-    tmp_path: Path, options: dict[str, Any], nodes: int, residency: str
+    tmp_path: Path, options: dict[str, Any], nodes: int, residency: Literal["mapped", "ram", "auto"]
 ) -> None:
     gm.write_graph(tmp_path / "g.gl", NOBODY, num_nodes=nodes, **options)
     g = gm.Graph(tmp_path / "g.gl", residency=residency)
@@ -50,7 +50,7 @@ def test_every_call_answers(
 @pytest.mark.parametrize("residency", ["mapped", "ram"])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_datasets_are_built_converted_and_reordered(
-    tmp_path: Path, options: dict[str, Any], residency: str
+    tmp_path: Path, options: dict[str, Any], residency: Literal["mapped", "ram", "auto"]
 ) -> None:
     gm.write_graph(tmp_path / "g.gl", NOBODY, num_nodes=3, **options)
     x = np.arange(6.0).reshape(3, 2)

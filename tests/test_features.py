@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -177,7 +177,8 @@ def test_errors_have_their_natural_classes(tmp_path: Path) -> None:
 def test_ids_may_lie_under_the_result_or_change_meanwhile(tmp_path: Path) -> None:
     """Ids were checked and then read again, so that another thread could make them any number in between."""
     values = np.random.default_rng(0).integers(0, 1000, size=1000)
-    for backend in ["auto", "mapped", "pread"]:
+    backends: list[Literal["auto", "mapped", "pread"]] = ["auto", "mapped", "pread"]
+    for backend in backends:
         x = gm.Features(gm.write_features(tmp_path / "x.gd", values, overwrite=True).path, backend)
         ids = np.arange(1000)[::-1].copy()
         assert x.gather(ids, out=ids) is ids

@@ -187,7 +187,7 @@ def test_what_cannot_work_is_told_before_anything_is_computed(
     with pytest.raises(ValueError, match="batch_size"):
         gm.inference(ds, [never], tmp_path / "out.gd", batch_size=0)
     with pytest.raises(TypeError, match=r"layer\(x, edge_index, num_targets\)"):
-        gm.inference(ds, [never, 3], tmp_path / "out.gd")  # type: ignore[list-item]
+        gm.inference(ds, [never, 3], tmp_path / "out.gd")
     with pytest.raises(KeyError, match="it has"):
         gm.inference(ds, [never], tmp_path / "out.gd", table="z")
     outward = gm.build(
@@ -388,7 +388,7 @@ def test_what_a_killed_inference_leaves_goes_with_the_next(
     foreign.mkdir()
     (foreign / "diary.txt").write_text("mine")
     for when in ["layers", "first"]:
-        command = [sys.executable, "-c", KILLED, ds.path, out / "rows.gd", when]
+        command = [sys.executable, "-c", KILLED, str(ds.path), str(out / "rows.gd"), when]
         assert subprocess.run(command).returncode == -9
     left = [path for path in out.iterdir() if path != foreign]
     assert left

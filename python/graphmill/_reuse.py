@@ -14,7 +14,7 @@ import numpy as np
 from . import _native
 from ._errors import ExistsError
 from ._sharing import open_share
-from ._writers import as_numpy
+from ._values import as_numpy
 
 # Options that change how a dataset is built but not what is in it.
 _WITHOUT_EFFECT = ("memory", "threads", "overwrite")

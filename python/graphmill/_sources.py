@@ -67,9 +67,11 @@ def edge_source(
         if time_column is not None:
             taken.append(frame.position(time_column))
             times = _only_one("times", times, frame.columns[taken[-1]])
-        chosen = [None if column is None else frame.position(column) for column in endpoint_columns]
+        first, second = (
+            None if column is None else frame.position(column) for column in endpoint_columns
+        )
         source, destination = _native.endpoint_columns(
-            [str(name) for name in names], *chosen, taken
+            [str(name) for name in names], first, second, taken
         )
         edges = (frame.columns[source], frame.columns[destination])
     elif weight_column is not None or time_column is not None:
