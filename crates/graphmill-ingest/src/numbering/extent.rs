@@ -11,7 +11,7 @@ use crate::Result;
 use crate::edge_sort::{ChunkIds, EdgeChunk};
 
 /// The smallest extent; fewer bytes at a time make a slow file.
-pub(super) const LEAST_EXTENT: usize = 256 << 10;
+pub(super) const LEAST_EXTENT: usize = 320 << 10;
 /// Edges come in multiples of this, so that every column is whole pages.
 const GRAIN: usize = 8192;
 /// Edges for which there is room to remember a first row.

@@ -112,6 +112,7 @@ pub fn parquet_readings(data: &[u8]) -> usize {
     let column = Column::Index;
     let edges = EdgeInputOptions::new().format(SourceFormat::Parquet);
     let names = edges.clone().text_ids(true).source_column(column(4)).destination_column(column(5));
+    let edges = edges.source_column(column(0)).destination_column(column(1));
     let edges = [
         edges.clone().weight_column(column(2)).time_column(column(3)),
         names,

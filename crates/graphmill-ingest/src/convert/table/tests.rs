@@ -97,7 +97,7 @@ fn what_cannot_be_a_table_is_refused_and_leaves_nothing() {
     for nothing in ["", "id,a\n", "# nothing\n"] {
         assert!(text(nothing, &new(), &OPTIONS).contains("no row"), "{nothing:?}");
     }
-    let error = text("a\nb\n", &new().text(true), &OPTIONS);
+    let error = text("a\nb\n", &new().text(true).header(false), &OPTIONS);
     assert!(error.contains("cells of text"), "{error}");
     assert!(text("1,2\n3\n", &new(), &OPTIONS).contains("line 2"));
     let (_folder, source, target) = folder_with("1,2\n");
