@@ -41,22 +41,30 @@ fn no_byte_is_read_that_is_not_counted() {
             // Anew, and with small gaps: a file that was read as often as it is long would be brought into the page cache.
             let rows = Rows::open(table.clone(), reading).unwrap().break_even_gap(8 << 10);
             drop_page_cache(table.mapped().file(), 0..table.mapped().len()).unwrap();
+            // Some stay while the system still writes them.
             let kept = cached_pages(table.mapped().file(), 0..table.mapped().len());
+            let kept = kept.map_or(0, |pages| pages * 4096);
             let before = bytes_from_disk();
             let stats = rows.gather(&ids, &mut out).unwrap();
             let read = bytes_from_disk() - before;
-            if kept != Some(0) {
-                // A file system in memory keeps its pages and reads no disk; another one whose pages stay shows nothing.
-                assert_eq!((read, kept.is_some()), (0, true), "{reading}: pages stay cached");
+            if read == 0 {
+                // A file system in memory keeps its pages and reads no disk.
+                assert!(
+                    kept >= table.mapped().len(),
+                    "{reading}: nothing of {} was read",
+                    path.display()
+                );
                 return;
             }
-            assert!(read > 0, "{reading}: nothing of {} was read", path.display());
             assert_eq!(stats.bytes_announced, 0);
             assert!(stats.requests < stats.from_disk && stats.bytes_read > stats.bytes_used);
             // The first round may load code of this program.
             if round == 1 {
                 let stated = stats.bytes_read;
-                assert!(read.abs_diff(stated) <= 64 << 10, "{reading}: {read}, stated {stated}");
+                assert!(
+                    read.abs_diff(stated) <= (64 << 10) + kept,
+                    "{reading}: {read}, stated {stated}"
+                );
             }
         }
         for (row, &id) in out.chunks_exact(512).zip(&ids) {

@@ -52,7 +52,7 @@ fn a_wrong_command_line_exits_with_2_and_says_how_it_goes() {
         ("huge-scale", "generate rmat out --scale 60"),
         ("negative-degree", "generate sbm out --edges-per-node=-1"),
         ("no-threads", "generate sbm out --threads 0"),
-        ("unknown-format", "convert a.gl b.gl --to parquet"),
+        ("unknown-format", "convert a.gl b.gl --to feather"),
         ("weighted-and-uniform", "walk a.gl --weighted --uniform"),
         ("starts-and-walks", "walk a.gl --starts 1,2 --walks 5"),
     ] {

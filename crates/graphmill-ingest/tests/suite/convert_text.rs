@@ -170,7 +170,7 @@ fn tables_that_text_cannot_hold_leave_no_file() {
     let empty = TableShape::matrix(3, 0, ElementType::F32).unwrap();
     write_table(&source, empty, [Ok([])], false).unwrap();
     let error = failure(from_ref(&source), &options(1 << 20));
-    assert!(error.contains("x.gd`, shape: found rows without columns"), "{error}");
+    assert!(error.contains("x.gd`, shape: found 3 rows without columns"), "{error}");
 
     let shape = TableShape::matrix(100_000, 4, ElementType::Bool).unwrap();
     write_table(&source, shape, [Ok(vec![1; 400_000])], true).unwrap();

@@ -28,7 +28,8 @@ fn plain(weight: Option<usize>, time: Option<usize>) -> EdgeColumns {
 fn naive(line: &str, delimiter: Delimiter, columns: EdgeColumns) -> Result<Option<Edge>, ()> {
     let line = line.strip_suffix('\r').unwrap_or(line);
     let bare = line.trim_matches([' ', '\t']);
-    if bare.is_empty() || bare.starts_with(['#', '%']) {
+    let is_comment = bare.starts_with(['#', '%']);
+    if bare.is_empty() || is_comment && !may_be_a_row(bare, columns) {
         return Ok(None);
     }
     let joined = match delimiter {
@@ -44,6 +45,9 @@ fn naive(line: &str, delimiter: Delimiter, columns: EdgeColumns) -> Result<Optio
         .flexible(true)
         .from_reader(joined.as_bytes());
     let record = reader.byte_records().next().ok_or(())?.map_err(|_| ())?;
+    if is_comment {
+        return if record.len() < columns.needed() { Ok(None) } else { Err(()) };
+    }
     let field = |column: usize| {
         let text = record.get(column).and_then(|text| std::str::from_utf8(text).ok());
         text.map(|text| text.trim_matches([' ', '\t'])).ok_or(())
@@ -75,6 +79,13 @@ fn naive(line: &str, delimiter: Delimiter, columns: EdgeColumns) -> Result<Optio
         weight: columns.weight.map_or(Ok(0.0), weight)?,
         time: columns.time.map_or(Ok(0), time)?,
     }))
+}
+
+/// Whether the first field of what looks like a comment may be anything, and no blank says that it is one.
+fn may_be_a_row(line: &str, columns: EdgeColumns) -> bool {
+    let EdgeColumns { source, destination, weight, time } = columns;
+    let is_read = [Some(source), Some(destination), weight, time].contains(&Some(0));
+    !is_read && line.trim_start_matches(['#', '%']).starts_with(|next| !matches!(next, ' ' | '\t'))
 }
 
 fn any_columns() -> impl Strategy<Value = EdgeColumns> {
