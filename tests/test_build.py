@@ -376,8 +376,6 @@ def test_dedup_and_self_loops(tmp_path: Path) -> None:
         ("0,1\n-1,2\n", ["line 2", "-1"]),
         ("0,1\n1,99999999999999999999\n", ["line 2", "99999999999999999999"]),
         ("0,1\n0,1.5\n", ["line 2", "1.5"]),
-        ("", ["no edge"]),
-        ("src,dst\n", ["no edge"]),
     ],
 )
 def test_a_bad_row_is_named_and_nothing_is_written(
@@ -391,6 +389,20 @@ def test_a_bad_row_is_named_and_nothing_is_written(
     for word in ["edges.csv", *words]:
         assert word in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv"]
+
+
+@pytest.mark.parametrize("text", ["", "src,dst\n"])
+def test_a_text_without_edges_needs_the_number_of_nodes(tmp_path: Path, text: str) -> None:
+    (tmp_path / "edges.csv").write_text(text)
+    build = ["build", tmp_path / "set", "--edges", tmp_path / "edges.csv"]
+    done = graphmill(*build, check=False)
+    assert done.returncode == 1
+    assert "edges.csv" in done.stderr
+    assert "no edge" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv"]
+    graphmill(*build, "--num-nodes", 10)
+    ds = gm.open(tmp_path / "set")
+    assert (ds.num_nodes, ds.num_edges) == (10, 0)
 
 
 def test_bad_rows_are_skipped_and_counted_on_request(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_handle_is_pickled_with_its_backend(features: gm.Features, rows: np.nd
 
 
 def test_gathering_asks_the_budget_first(features: gm.Features) -> None:
-    x = gm.Features(features.path, "pread", memory=1000)
+    x = gm.Features(features.path, "pread", memory=9000)
     with pytest.raises(gm.MemoryBudgetError, match="gathering rows"):
         x.gather(range(1000))
 

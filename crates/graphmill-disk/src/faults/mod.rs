@@ -11,8 +11,8 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let root = tempfile::tempdir()?;
 //! let disk = FaultyFileSystem::over(root.path())?;
-//! disk.plan(5, Fault::PowerLoss);
 //! let draft = FileDraft::begin(Arc::new(disk.clone()), &root.path().join("x"), false)?;
+//! disk.plan(disk.performed(), Fault::PowerLoss);
 //! assert!(draft.file().write_all_at(0, b"half of this").is_err());
 //! drop(draft); // too late to clean up: every operation fails by now
 //! for image in disk.crash_images() {
